@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs every benchmark on something small. The scripts use, beside what
-// testscript has:
+// TestScripts runs every benchmark on something small. In addition to the commands of
+// testscript, the scripts use:
 //
 //	exits N command…  the command ends with exit status N
 //

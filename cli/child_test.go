@@ -67,7 +67,7 @@ func fifo(t *testing.T) string {
 	return name
 }
 
-// attach opens a named pipe for writing once somebody reads from it.
+// attach opens a named pipe for writing once a process reads from it.
 func attach(t *testing.T, name string) *os.File {
 	t.Helper()
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)

@@ -61,7 +61,7 @@ func TestCrawlSummary(t *testing.T) {
 	}
 }
 
-// Of a seeds file that is something else only the beginning is told.
+// If a seeds file is something else, only its beginning is reported.
 func TestBadSeeds(t *testing.T) {
 	_, err := parseSeeds(t.Context(), "some.txt", io.NopCloser(strings.NewReader(strings.Repeat("no url\n", 30))))
 	if err == nil {

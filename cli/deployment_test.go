@@ -12,8 +12,8 @@ import (
 // TestDeployment loads a web through a process that only loads, while three workers run the
 // observers and one of them is killed and started again: the one that keeps the index files
 // and the ranks, in the middle of its work. The digest is that of one process with a data
-// directory, and verify finds nothing, with the index files of whoever keeps them. Then all
-// other commands are used on the deployment.
+// directory, and verify finds no difference, with the index files of the worker that keeps
+// them. Then all other commands run on the deployment.
 func TestDeployment(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")

@@ -99,7 +99,8 @@ func wantGivenUp(t *testing.T, args ...string) {
 }
 
 // TestServerRestart: the database, or etcd, is killed while a deployment is loading, and is
-// back after all processes have stopped relying on their tokens. They go on by themselves.
+// back after all processes have stopped relying on their tokens. They continue on their
+// own.
 func TestServerRestart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts databases and several processes")

@@ -20,9 +20,9 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 )
 
-// TestDiskFilledAtOnce: another process takes all that is left of the disk while a replay
-// is loading. Whichever write meets that first, of whichever part, and on whichever way, the
-// replay ends with status 3 and the usual message; and with room again it goes on.
+// TestDiskFilledAtOnce: another process fills the disk while a replay is loading. Whichever
+// write fails first, in any part and in any way, the replay ends with status 3 and the usual
+// message; once there is room, it continues.
 func TestDiskFilledAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a disk of 420 MB")

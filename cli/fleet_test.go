@@ -115,7 +115,7 @@ func secure(t *testing.T) {
 	}
 }
 
-// freeAddress is a loopback address on which nobody listens.
+// freeAddress is a free loopback address.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

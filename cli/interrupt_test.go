@@ -11,7 +11,7 @@ import (
 )
 
 // A command that is interrupted before its result is complete says so with its exit
-// status, so that a shell does not go on with a part of it.
+// status, so that a shell does not continue with a part of it.
 func TestInterruptedCommands(t *testing.T) {
 	data := lighthouseData(t)
 	out := filepath.Join(t.TempDir(), "out")
@@ -38,7 +38,7 @@ func TestInterruptedCommands(t *testing.T) {
 	}
 }
 
-// What is left of a replay is told in bytes where they are known.
+// The rest of a replay is reported in bytes where they are known.
 func TestUnread(t *testing.T) {
 	known := []*input{{name: "a", size: 1 << 20}, {name: "b", size: 3 << 20}}
 	pipe := []*input{{name: "a", size: 1 << 20}, {name: "pipe", size: -1}, {name: "c", size: 1}}

@@ -16,9 +16,9 @@ import (
 	"github.com/webindexer/indexer/web/remote"
 )
 
-// A server beside a crawl shows the crawl's pipeline: what it did, how fast pages could be
-// found, its frontier, and in metrics the same. When the crawl is gone it
-// takes its place.
+// A server that runs next to a crawl shows the crawl's pipeline: its runs, how fast pages
+// became searchable, its frontier, and the same in metrics. When the crawl has ended, the
+// server takes its place.
 func TestStatusBeside(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
@@ -75,8 +75,8 @@ func TestStatusBeside(t *testing.T) {
 	beside.stop()
 }
 
-// What is told of the pipeline of another process is what that process would tell, each
-// page that was found once; of one that is paused or gone, that it is.
+// The server shows the pipeline of another process as that process would, with each
+// searchable page once; if it is paused or gone, the server says so.
 func TestPipelineOfAnotherProcess(t *testing.T) {
 	data := lighthouseData(t)
 	newAt := func() *app {

@@ -61,8 +61,8 @@ func (r *found) urls() (urls []string) {
 	return urls
 }
 
-// countOnServer counts records. An acknowledged one can be found when the server refreshes the
-// index, which it does once a second by itself.
+// countOnServer counts records. An acknowledged one becomes searchable when the server
+// refreshes the index, which it does once a second.
 func (f *fleet) countOnServer(query string) int {
 	f.t.Helper()
 	refreshed, err := http.Post(strings.TrimPrefix(f.index, "opensearch+")+"/_refresh", "application/json", nil)

@@ -27,15 +27,15 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs every command as a story. The scripts use, beside what
-// testscript has:
+// TestScripts runs every command as a story. In addition to the commands of testscript,
+// the scripts use:
 //
 //	exits N command…     the command ends with exit status N
-//	start NAME command…  runs a command beside the script
+//	start NAME command…  runs a command in the background
 //	signal NAME SIGNAL   sends it INT, TERM, KILL, STOP or CONT
 //	ends NAME N          waits for it; its output is in NAME.out and NAME.err then
 //	fifo NAME            makes a named pipe
-//	attach NAME          waits until somebody reads from the pipe
+//	attach NAME          waits until a process reads from the pipe
 //	feed NAME FILE       writes the file into it
 //	detach NAME          ends what is written into it
 //	until PATTERN command…   runs a command until its output matches the pattern

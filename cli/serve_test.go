@@ -17,7 +17,7 @@ import (
 	"github.com/webindexer/indexer/repository"
 )
 
-// served is an `indexer serve` that runs beside a test.
+// served is an `indexer serve` that runs during a test.
 type served struct {
 	t    *testing.T
 	url  string
@@ -222,7 +222,7 @@ func TestServeBesideAnotherProcess(t *testing.T) {
 	}
 }
 
-// With --crawl, what is fetched is found while the server serves.
+// With --crawl, fetched pages are searchable while the server serves.
 func TestServeAndCrawl(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {

@@ -10,7 +10,7 @@ import (
 	"github.com/webindexer/indexer/repository"
 )
 
-// shardQueries are asked of one index and of its shards.
+// shardQueries run on one index and on its shards.
 var shardQueries = []string{"lighthouse", "lighthouse museum", "bread OR harbour", "site:lighthouse.example", "lihgthouse", "museum --sort date", "nothingofthatkind"}
 
 // answers are what queries give, without the parts that differ between machines and runs.

@@ -61,8 +61,8 @@ func (u *untilSaid) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fullDisk is a disk that is filled by the third page and then emptied by the test.
-// It tells of each question that it was asked while it was full.
+// fullDisk is a disk that the third page fills and the test then empties. It reports
+// each question that comes while it is full.
 type fullDisk struct {
 	full  atomic.Bool
 	asked chan struct{}
@@ -74,13 +74,13 @@ func (d *fullDisk) freeBytes() (int64, error) {
 	}
 	select {
 	case d.asked <- struct{}{}:
-	default: // nobody waits
+	default: // no receiver waits
 	}
 	return 100 << 20, nil
 }
 
-// TestFullDisk: a crawl pauses when there is little room, says so on its status
-// line, answers from what it has, and goes on to its end when there is room.
+// TestFullDisk: a crawl pauses when there is little room, says so on its status line,
+// answers questions meanwhile, and continues to its end when there is room.
 func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the status line comes every five seconds")

@@ -21,11 +21,11 @@ import (
 
 type stageKey struct{}
 
-// stageWait bounds every wait of a script for something beside it, so that a script
-// that waits in vain says what for, and what the processes beside it wrote.
+// stageWait bounds every wait of a script for a background process, so that a script
+// that waits too long reports what it waits for, and the output of the processes.
 const stageWait = 2 * time.Minute
 
-// stage is what runs beside a script: processes and pipes.
+// stage holds the background processes and pipes of a script.
 type stage struct {
 	dir       string
 	env       []string
@@ -77,8 +77,8 @@ func (s *stage) clear() {
 }
 
 // await tries until it succeeds, with pauses that grow. It fails after stageWait, and
-// as soon as a process that was started has ended by itself: what the script waits for
-// is something that those processes do.
+// as soon as a started process has ended on its own, because the script waits for
+// something that those processes do.
 func (s *stage) await(ts *testscript.TestScript, what string, try func() bool) error {
 	until := time.Now().Add(stageWait)
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
@@ -183,7 +183,7 @@ func (s *stage) fifo(_ *testscript.TestScript, args []string) error {
 	return syscall.Mkfifo(filepath.Join(s.dir, args[0]), 0o600)
 }
 
-// attach waits until somebody has opened the pipe for reading. Opening it without
+// attach waits until a process has opened the pipe for reading. Opening it without
 // O_NONBLOCK would wait in open(2) for a reader that may have died before it got there.
 func (s *stage) attach(ts *testscript.TestScript, args []string) error {
 	var err error

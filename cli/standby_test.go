@@ -68,8 +68,8 @@ func TestServeHandsOver(t *testing.T) {
 	mustRun(t, "--data", data, "verify")
 }
 
-// Either side may be killed at any step of a handover. The other one goes on, and what
-// is stored is right.
+// Either side may be killed at any step of a handover. The other one continues, and the
+// stored data is right.
 func TestKilledInAHandover(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -162,8 +162,8 @@ func TestServeBesideStopped(t *testing.T) {
 	v.leave()
 }
 
-// A directory that is free and cannot be opened: every page says so, searches go on,
-// details are refused at once, and the server takes the directory when it is mended.
+// A directory that is free and cannot be opened: every page says so, searches continue,
+// details are refused at once, and the server takes the directory when it is repaired.
 func TestServeBesideDamage(t *testing.T) {
 	t.Parallel()
 	data := lighthouseData(t)
@@ -204,7 +204,7 @@ func TestServeBesideDamage(t *testing.T) {
 	}
 }
 
-// What was asked of a server that gives the directory away is asked of the next holder.
+// A request to a server that hands the directory over is repeated to the next holder.
 func TestQuestionsSurviveAHandover(t *testing.T) {
 	data := lighthouseData(t)
 	_, bakery := warcs(t)
@@ -234,7 +234,8 @@ func TestQuestionsSurviveAHandover(t *testing.T) {
 }
 
 // Of two servers one has the directory, and the other one takes it when that is killed.
-// Beside a crawl of a server nobody else may load; once the crawl has ended they may.
+// While a server crawls, no other process may load; once the crawl has ended, others
+// may.
 func TestServersOnOneDirectory(t *testing.T) {
 	t.Parallel()
 	data := lighthouseData(t)

@@ -23,7 +23,7 @@ func (s *state) hasProblem(text string) bool {
 	return slices.ContainsFunc(s.Problems, func(p string) bool { return strings.Contains(p, text) })
 }
 
-// TestStatus looks at a deployment with a worker, with rows that nobody works on, and
+// TestStatus shows a deployment with a worker, with rows that no process works on, and
 // without an oracle.
 func TestStatus(t *testing.T) {
 	if testing.Short() {

@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// visitors ask a server for everything without a pause until the test lets them go. Each
-// answer has to be a page, or to say when to ask again; the events of the status have to
-// go on, and none may call the pipeline stopped.
+// visitors request everything from a server without a pause until the test stops them.
+// Each response has to be a page, or say when to ask again; the events of the status
+// must continue, and none may call the pipeline stopped.
 type visitors struct {
 	s      *served
 	cancel context.CancelFunc

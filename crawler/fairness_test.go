@@ -43,7 +43,7 @@ func TestTurnsAtOneAddress(t *testing.T) {
 }
 
 // If pages become due, are fetched and lead to new URLs while Run waits for Quiesce, Run
-// calls Quiesce once more.
+// calls Quiesce again.
 func TestVisitsWhileQuiescing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/")

@@ -18,7 +18,7 @@ import (
 type entry struct {
 	job     Job
 	state   string // waiting, refused, done
-	refused bool   // and waits all the same
+	refused bool   // and still waits
 	note    string
 	index   string // what the index would say of it: "", page, gone, redirect, other
 	content string

@@ -69,8 +69,8 @@ func TestAbortBeforeRun(t *testing.T) {
 	})
 }
 
-// The disk is full for a while: no request starts, a store operation that fails ends
-// nothing, and the crawl continues by itself.
+// The disk is full for a while: no request starts, a failing store operation does not
+// end the crawl, which continues on its own.
 func TestPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/0")
@@ -161,7 +161,7 @@ func TestQuiesce(t *testing.T) {
 		o := Options{Quiesce: func(context.Context) error {
 			calls++
 			time.Sleep(time.Second)
-			for _, h := range late { // no request is under way: nobody else writes it
+			for _, h := range late { // no request is under way, so there is no other writer
 				c.Wake(h)
 			}
 			late = nil
@@ -210,7 +210,7 @@ func TestFollowWakes(t *testing.T) {
 	})
 }
 
-// recorded notes what it is told of.
+// recorded records its exchanges.
 type recorded struct {
 	mu    sync.Mutex
 	lines []string

@@ -39,7 +39,7 @@ func TestSchedules(t *testing.T) {
 			case "crawl":
 				var out string
 				synctest.Test(t, func(t *testing.T) {
-					time.Sleep(elapsed) // go on where the crawl before ended
+					time.Sleep(elapsed) // continue where the last crawl ended
 					out = crawlAndDraw(t, d, w, frontier)
 					elapsed = time.Since(epoch)
 				})

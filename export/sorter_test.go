@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 )
 
-// Random records through a sorter with little memory come out as a sort in memory has
-// them, twice, and no file is left.
+// Random records through a sorter with little memory come out like from a sort in
+// memory, twice, and no file is left.
 func TestSorterAgainstSort(t *testing.T) {
 	r := testenv.Random(t)
 	for round := range 60 {

@@ -194,7 +194,7 @@ func decode(t *testing.T, b []byte, v any) {
 
 var errNoSpace = errors.New("no space")
 
-// narrow takes only so many bytes.
+// narrow is a writer with a limit in bytes.
 type narrow struct{ room int }
 
 func (n *narrow) Write(b []byte) (int, error) {

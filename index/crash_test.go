@@ -13,11 +13,11 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// The crash test kills a child process while it writes, and looks at what is left.
+// The crash test kills a child process while it writes, and checks the index.
 
 const crashDirEnv = "INDEX_CRASH_TEST_DIR"
 
-// crashBatch is the documents of one Apply call of the child, which is to be all or
+// crashBatch is the documents of one Apply call of the child, which must be all or
 // nothing.
 const crashBatch = 5
 

@@ -22,7 +22,7 @@ func smallDisk(t *testing.T) (dir string) {
 	return dir
 }
 
-// fillDisk takes all that is left of a small disk.
+// fillDisk fills a small disk.
 func fillDisk(t *testing.T, dir string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "filler"))

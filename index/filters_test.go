@@ -7,7 +7,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// TestFilters: what is offered is in the index, and is as many documents as are found then.
+// TestFilters: each offered filter is in the index, and its number is that of the documents
+// that a search with it finds.
 func TestFilters(t *testing.T) {
 	dir := t.TempDir()
 	w := openTestWriter(t, dir)

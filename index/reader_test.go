@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSnapshot: a view does not move while the writer goes on.
+// TestSnapshot: a view does not move while the writer continues.
 func TestSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	w := openTestWriter(t, dir)
@@ -137,7 +137,8 @@ func TestBatchFlush(t *testing.T) {
 	}
 }
 
-// TestCancelledSearch: a search whose caller has gone stops, and the reader goes on.
+// TestCancelledSearch: a search whose caller has gone stops, and the reader keeps
+// working.
 func TestCancelledSearch(t *testing.T) {
 	dir := t.TempDir()
 	apply(t, openTestWriter(t, dir), generate(50, 1)...)

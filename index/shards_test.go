@@ -216,7 +216,7 @@ func (s *lameSession) Ask(ctx context.Context, q *Question) (*Answer, error) {
 }
 
 // TestMissingShard: a shard that fails at any question leaves the result of the others, which
-// says what is missing. It is never silent, and fails only if nobody answers.
+// says what is missing. It is never silent, and fails only if no shard answers.
 func TestMissingShard(t *testing.T) {
 	rng := testenv.Random(t)
 	d := newDivided(t, 3)

@@ -268,7 +268,7 @@ func idleWriter(t *testing.T, dir string) *Writer {
 	return w
 }
 
-// TestFailingRequestInGroup: one that fails takes nobody with it.
+// TestFailingRequestInGroup: a failing request does not fail the others of its group.
 func TestFailingRequestInGroup(t *testing.T) {
 	dir := t.TempDir()
 	w := idleWriter(t, dir)

@@ -18,7 +18,7 @@ func TestDomains(t *testing.T) {
 		{"XN--A", "xn--a"},
 		{"xn--", "xn--"},
 		{"xn--zca.xn--a", "xn--zca.xn--a"},
-		{"xn--a.ß", ""}, // beside ASCII all labels are validated
+		{"xn--a.ß", ""}, // with a non-ASCII label, all labels are validated
 		{"xn-0-a.de", "xn-0-a.de"},
 		{"xn-00a.de", "xn-00a.de"},
 		{"ｘn-0-a.de", "xn-0-a.de"},

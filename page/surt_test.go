@@ -25,7 +25,7 @@ func TestSURT(t *testing.T) {
 	})
 }
 
-// A key that is a URL again has itself as its key: nothing is left to be undone.
+// A key that is again a URL has itself as its key: normalisation is idempotent.
 func FuzzSURT(f *testing.F) {
 	f.Add("https://www.example.com/a//b/%2541?b=1&a=%2526")
 	f.Fuzz(func(t *testing.T, raw string) {

@@ -71,7 +71,8 @@ func act(body []byte) ([]byte, error) {
 	return nil, errors.New("the test has no such document")
 }
 
-// commandOf starts this program in a role. Its standard error is nobody's: crashes are loud.
+// commandOf starts this program in a role. Its standard error is discarded, because crashes
+// are loud.
 func commandOf(role string) func() (*exec.Cmd, error) {
 	return func() (*exec.Cmd, error) {
 		exe, err := os.Executable()

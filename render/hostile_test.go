@@ -187,8 +187,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestLifetime starts the browser anew after so many pages, and leaves no profile behind, not
-// even that of a process that was killed.
+// TestLifetime: the browser restarts after a number of pages, and leaves no profile behind,
+// not even that of a killed process.
 func TestLifetime(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	abandoned := filepath.Join(os.TempDir(), "indexer-browser-killed")

@@ -85,7 +85,7 @@ func TestRender(t *testing.T) {
 	for _, u := range res.Requests {
 		asked = append(asked, strings.TrimPrefix(string(u), string(home)))
 	}
-	slices.Sort(asked) // images wait for nobody
+	slices.Sort(asked) // images do not wait for each other
 	if want := []string{"app.js", "back.png", "data.json", "missing.png", "style.css", "v2.js"}; !slices.Equal(asked, want) {
 		t.Errorf("the page asked for %q, want %q", asked, want)
 	}

@@ -26,7 +26,7 @@ import (
 //
 // A directory gets its fetches from processes that are killed one after the other, each
 // with an order, a number of workers, a commit path and a tolerance of its own. One
-// directory gets one crawl on top of the other, with a look at each; others get all of
+// directory gets one crawl after the other, with a check of each; others get all of
 // them mixed. Exact ranks are solved here, by a method of its own; canonical URLs and
 // inlinks follow from them by package batch. With INDEXER_LONG=1 it is all six sites,
 // which have answers of another program as well.
@@ -81,8 +81,8 @@ type anyOrder struct {
 	wants map[string]string
 }
 
-// stage has processes load a web, and looks at what came of it. The label names answers
-// of another program, if there are any.
+// stage lets processes load a web, and checks the result. The label names answers of
+// another program, if there are any.
 func (a *anyOrder) stage(t *testing.T, label, web string) {
 	t.Helper()
 	more := mustReadWeb(t, web)

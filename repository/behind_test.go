@@ -80,9 +80,9 @@ func openLogged(t *testing.T, dir string) (*repository.Repository, []string) {
 	return r, said
 }
 
-// TestIndexBehind takes from the index files what was written to them last, in several
-// ways. Readers refuse them, or find what they found; who opens the repository
-// exports again what is missing, and says so.
+// TestIndexBehind removes the last writes from the index files, in several ways.
+// Readers refuse the files, or find the same as before; Open exports the missing
+// documents again, and says so.
 func TestIndexBehind(t *testing.T) {
 	rnd := testenv.Random(t)
 	whole, want := killed(t)

@@ -9,9 +9,9 @@ import (
 	"github.com/webindexer/indexer/repository"
 )
 
-// TestKilledInCheckpoint opens index files as a process leaves them that is killed
-// while SQLite copies its log into the database, right after the first page: the
-// header tells of pages that are in the log only. The log has everything.
+// TestKilledInCheckpoint opens index files of a process that was killed while SQLite
+// copied its log into the database, right after the first page: the header tells of
+// pages that are in the log only. The log has everything.
 func TestKilledInCheckpoint(t *testing.T) {
 	dir, want := killed(t)
 	file := filepath.Join(repository.IndexDir(dir), "shard-000.sqlite")

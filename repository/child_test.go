@@ -18,9 +18,9 @@ import (
 	"github.com/webindexer/indexer/verify"
 )
 
-// The child process: opens a directory, loads a web, waits until nothing is left
-// to do, exports, and closes. It says on its output how far it is, a line per
-// step, so that the parent can act at a moment of its work and not of a clock.
+// The child process opens a directory, loads a web, waits until all work is done,
+// exports, and closes. It prints a line for each step, so that the parent can act at a
+// moment of its work and not of a clock.
 
 // What the parent tells it, in the environment.
 const (
@@ -46,7 +46,7 @@ const (
 	saysOpened  = "opened"
 	saysLoad    = "load"   // each fetch
 	saysRuns    = "runs"   // observers have run, after the last fetch
-	saysQuiet   = "quiet"  // nothing is left to do
+	saysQuiet   = "quiet"  // all work is done
 	saysDigest  = "digest" // with the digest
 	saysClosing = "closing"
 	saysClosed  = "closed"
@@ -57,7 +57,7 @@ const (
 // killed, there are fetches and runs of all observers under way.
 const childBacklog = 40
 
-// say writes a line, from any goroutine. If the parent is gone there is nobody to tell.
+// say writes a line, from any goroutine. If the parent is gone, the line is lost.
 func say(event string, value ...any) { fmt.Println(append([]any{event}, value...)...) }
 
 func childWork() error {
@@ -175,8 +175,8 @@ func childLoadWeb(ctx context.Context, r *repository.Repository, web string, aft
 	return err
 }
 
-// sayRuns says something whenever observers have run, until stopped. It looks
-// once a millisecond: what it says is about the work, how often it looks is not.
+// sayRuns prints a line whenever observers have run, until stopped. It checks once a
+// millisecond, but its lines depend only on the work.
 func sayRuns(r *repository.Repository) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup

@@ -37,8 +37,8 @@ func versions(u page.URL, n int) []page.Fetch {
 	return list
 }
 
-// TestManyFetchesOfOneURL loads many fetches of one URL from 16 goroutines: the
-// newest decides, whoever came last.
+// TestManyFetchesOfOneURL loads many fetches of one URL from 16 goroutines: the newest
+// decides, whatever the order.
 func TestManyFetchesOfOneURL(t *testing.T) {
 	rnd := testenv.Random(t)
 	fetches := versions("https://one.example/", 160)
@@ -61,7 +61,7 @@ func TestManyFetchesOfOneURL(t *testing.T) {
 }
 
 // TestReadersWhileLoading exports, verifies, inspects and counts again and again
-// while a web is loaded: verify never finds anything, and nobody waits for ever.
+// while a web is loaded: verify never finds a difference, and no call waits for ever.
 func TestReadersWhileLoading(t *testing.T) {
 	fetches := mustReadWeb(t, ownWebs)
 	want := ownDigest(t)
@@ -131,9 +131,9 @@ func readers(r *repository.Repository, fetches []page.Fetch) map[string]func(con
 	}
 }
 
-// TestQuietDoesNotHoldOthersUp: while somebody reads at a quiet moment, fetches
-// are loaded, come into the index, and others find quiet moments of their own. The
-// first one still reads what it read.
+// TestQuietDoesNotHoldOthersUp: while a caller reads at a quiet moment, fetches are
+// loaded and indexed, and other callers find quiet moments of their own. The first one
+// still reads the same state.
 func TestQuietDoesNotHoldOthersUp(t *testing.T) {
 	ctx := context.Background()
 	r := open(t, t.TempDir(), repository.Options{})

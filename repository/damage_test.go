@@ -13,9 +13,9 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// TestFlippedByte changes one byte of a table file of the store. Whoever opens
-// the repository then gets an error that says so, or, where the byte is not read
-// or does not count, the right answer; never a wrong one, and no panic.
+// TestFlippedByte changes one byte of a table file of the store. Opening the repository
+// then returns an error that says so, or, if the byte does not matter, the right
+// answer; never a wrong one, and no panic.
 func TestFlippedByte(t *testing.T) {
 	flips := testenv.Size(6, 10, 60)
 	rnd := testenv.Random(t)

@@ -61,8 +61,8 @@ func bigWeb(rnd *rand.Rand, pages int) []page.Fetch {
 	return fetches
 }
 
-// TestDiskFull fills the disk below a repository at work: the error says so,
-// nothing is lost, and with room again everything goes on.
+// TestDiskFull fills the disk below a repository at work: the error says so, nothing is
+// lost, and once there is room, everything continues.
 func TestDiskFull(t *testing.T) {
 	fetches := bigWeb(testenv.Random(t), 40)
 	want := undisturbed(t, fetches)
@@ -103,7 +103,7 @@ func wantNoSpace(t *testing.T, what string, err error) {
 	}
 }
 
-// fill writes a file that leaves so many bytes free.
+// fill writes a file that leaves the given bytes free.
 func fill(t *testing.T, dir, file string, free uint64) {
 	t.Helper()
 	var st syscall.Statfs_t

@@ -153,7 +153,8 @@ func wantNotKept(t *testing.T, r *repository.Repository, m snapshot.Moment, notB
 	exportAs(t, r, everyExport[0], snapshot.Moment{Time: kept.Oldest}) // what it names can be read
 }
 
-// TestExportWithoutHistory: what was collected is refused, what was never there too.
+// TestExportWithoutHistory: collected moments are refused, and so are those that never
+// existed.
 func TestExportWithoutHistory(t *testing.T) {
 	rng := testenv.Random(t)
 	r := open(t, t.TempDir(), repository.Options{})
@@ -177,7 +178,7 @@ func TestExportWithoutHistory(t *testing.T) {
 }
 
 // TestExportOfAnyMoment: while pages stream in and garbage is collected, exports of
-// moments that nobody waited for succeed; no document is there twice.
+// arbitrary moments succeed; no document is there twice.
 func TestExportOfAnyMoment(t *testing.T) {
 	rng := testenv.Random(t)
 	web := mustReadWeb(t, ownWebs)

@@ -35,8 +35,8 @@ func wantRanks(t *testing.T, r *repository.Repository, docs []export.Document) {
 	}
 }
 
-// wantHosts: the ranks of hosts are the sums of what inspect tells of their URLs, of
-// all.
+// wantHosts: the ranks of hosts are the sums of the ranks that inspect shows for all of
+// their URLs.
 func wantHosts(t *testing.T, r *repository.Repository, web []page.Fetch, links []export.Link, file []byte) {
 	t.Helper()
 	urls := make(map[page.URL]bool)
@@ -56,7 +56,7 @@ func wantHosts(t *testing.T, r *repository.Repository, web []page.Fetch, links [
 	for u := range urls {
 		i := inspected(t, r, u)
 		if i.URLRank == nil || i.Outcome == page.Failed.String() && *i.URLRank == rank.Teleport {
-			continue // never there, and nobody links to it
+			continue // never there, and without links
 		}
 		want[export.ReverseHost(u.Host())] += *i.URLRank
 		total += *i.URLRank
@@ -94,8 +94,8 @@ func wantHosts(t *testing.T, r *repository.Repository, web []page.Fetch, links [
 	}
 }
 
-// centralities are those of hosts by the links and redirects that inspect tells of, from
-// a search of each host.
+// centralities are those of hosts by the links and redirects that inspect shows, from a
+// search of each host.
 func centralities(t *testing.T, r *repository.Repository, urls map[page.URL]bool) map[string]float64 {
 	t.Helper()
 	to := make(map[string][]string)

@@ -14,8 +14,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// TestFullSolveBesideEverything: full solves, several at once, beside loading and the
-// collection of garbage. None fails, and what they leave is right.
+// TestFullSolveBesideEverything: full solves, several at once, during loading and
+// garbage collection. None fails, and the result is right.
 func TestFullSolveBesideEverything(t *testing.T) {
 	fetches, more := mustReadWeb(t, ownWebs), versions("https://one.example/", 200)
 	if testing.Short() {

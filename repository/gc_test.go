@@ -92,8 +92,8 @@ func wantFit(t *testing.T, r *repository.Repository) {
 }
 
 // TestCollectedMeanwhile loads webs in random order, several times over, while the
-// garbage of the whole repository is collected again and again beside it, and its
-// space reclaimed. What comes out is what comes out undisturbed.
+// garbage of the whole repository is collected again and again, and its space
+// reclaimed. The result is the same as without it.
 func TestCollectedMeanwhile(t *testing.T) {
 	for _, m := range []struct {
 		name string

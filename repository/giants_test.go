@@ -137,7 +137,7 @@ func TestPagesAreTheWhole(t *testing.T) {
 		t.Errorf("a cursor that is none: %v", err)
 	}
 	gone := errors.New("gone")
-	for _, u := range urls { // whoever is shown a list may go away, and hears of that
+	for _, u := range urls { // the reader of a list may go away, and gets an error
 		err := inspect.Long(t.Context(), r, u, inspect.Options{}, func(i *inspect.Inspected, _ *txn.Txn) error {
 			got := i.EachInlink(func(observers.Inlink) error { return gone })
 			if len(inspected(t, r, u).Inlinks) > 0 && got != gone {
@@ -261,7 +261,7 @@ const (
 )
 
 // TestGiantsInBoundedMemory exports and inspects a page with very many inlinks and copies,
-// in all formats, and looks at the heap meanwhile.
+// in all formats, and watches the heap.
 func TestGiantsInBoundedMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes some 100 MB")

@@ -22,7 +22,7 @@ import (
 // The tests of this file harm one file of a data directory in each run: a byte flips, the
 // file is cut, or it is gone. Half of the directories were closed, half were left by a
 // process that was killed after it had loaded everything. Then a process opens the
-// directory, exports, and verifies. It either says what is wrong, and with which file, or
+// directory, exports, and verifies. It either reports what is wrong with which file, or
 // has the right answer. It neither panics nor hangs.
 //
 // INDEXER_LONG=1 makes it 1,000 runs of both tests together, INDEXER_SEED repeats one.
@@ -198,8 +198,8 @@ func (h harm) run(t *testing.T, image dataImage, want string) (failed string) {
 	return openDamaged(t, dir, want)
 }
 
-// says holds if an error tells of the harm, with the file's name: of a large value Badger
-// does not say which file it is in.
+// says reports whether an error names the damage and the file; for a large value, Badger
+// does not name the file.
 func (h harm) says(failed string) bool {
 	name := filepath.Base(h.name)
 	for _, kind := range []error{store.ErrCorrupt, store.ErrForeign, store.ErrNewerFormat, index.ErrForeign, index.ErrNewerFormat} {

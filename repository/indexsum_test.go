@@ -28,8 +28,8 @@ func openCounted(t *testing.T, dir string) (r *repository.Repository, scans int)
 }
 
 // TestKilledComparesSums kills a process in the middle of a load, when runs have written to
-// the index files that have not committed yet. The next one compares sums, and reads no
-// document that nobody was working on.
+// the index files that have not committed yet. The next one compares sums, and reads only
+// the documents of those runs.
 func TestKilledComparesSums(t *testing.T) {
 	rnd := testenv.Random(t)
 	fetches := mustReadWeb(t, ownWebs)

@@ -37,8 +37,8 @@ func statsOf(t *testing.T, r *repository.Repository) counts.Counts {
 	return s.Counts
 }
 
-// TestKeptCounts: counts are kept until something is committed, also from one process to the
-// next, but not across a kill.
+// TestKeptCounts: counts are kept until the next commit, even from one process to the next,
+// but not across a kill.
 func TestKeptCounts(t *testing.T) {
 	dir, _ := filled(t)
 	r := open(t, dir, repository.Options{})

@@ -34,7 +34,7 @@ func plainClusters(o *Options, n int) []uint32 {
 	return clusters
 }
 
-// TestBatch: the job finds the clusters of the definition, also if its files do not fit
+// TestBatch: the job finds the clusters of the definition, even if its files do not fit
 // into memory.
 func TestBatch(t *testing.T) {
 	for _, atOnce := range []int{7, 100, sortedAtOnce} {

@@ -16,7 +16,8 @@ import (
 )
 
 // TestSite checks what the benchmark relies on: the same bytes for every request,
-// pages of about the size asked for, as many links, and all pages within reach.
+// pages of about the requested size with the requested number of links, and all pages
+// within reach.
 func TestSite(t *testing.T) {
 	s := newSite(200, 20, 4, 8<<10)
 	reached := map[string]bool{"/p/0": true}
@@ -63,7 +64,7 @@ func ask(s *site, path string) *httptest.ResponseRecorder {
 }
 
 // TestCrawl runs the comparison on a small site; each side checks that it saw all
-// of it. What ours loaded must be indexed, each page by itself.
+// of it. Each page that our crawler loads must be indexed separately.
 func TestCrawl(t *testing.T) {
 	var log bytes.Buffer
 	res, err := Run(t.Context(), Options{Pages: 40, Concurrency: 8, Repo: repository.Options{Workers: 2}, Rounds: 2, Log: &log})

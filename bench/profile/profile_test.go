@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRead reads a profile as the runtime writes it: of goroutines, of which one is in
-// a function that is known.
+// TestRead reads a profile of goroutines as the runtime writes it; one of them is in a
+// known function.
 func TestRead(t *testing.T) {
 	stop := make(chan struct{})
 	started := make(chan struct{})

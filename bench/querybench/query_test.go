@@ -153,8 +153,8 @@ func TestQueriesAreTheSame(t *testing.T) {
 	}
 }
 
-// replayOf stands for the process that replays files: the first time it makes the index, at once; then
-// it runs until it is stopped, or as beside says.
+// replayOf replaces the process that replays files: the first time it makes the index at once;
+// later it runs until it is stopped, or as beside says.
 func replayOf(t *testing.T, beside func(ctx context.Context) error) (func(context.Context, string) error, *atomic.Int32) {
 	runs := new(atomic.Int32)
 	return func(ctx context.Context, dir string) error {
@@ -178,7 +178,8 @@ func replayOf(t *testing.T, beside func(ctx context.Context) error) (func(contex
 	}, runs
 }
 
-// TestQueryBesideReplay: each hundred queries are asked beside a replay of their own, which is stopped.
+// TestQueryBesideReplay: each hundred queries run during a replay of their own, which is then
+// stopped.
 func TestQueryBesideReplay(t *testing.T) {
 	dir := temporary(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -200,7 +201,7 @@ func TestQueryBesideReplay(t *testing.T) {
 	mustBeEmpty(t, dir)
 }
 
-// TestReplayTooShort: figures beside a replay that was over are none.
+// TestReplayTooShort: if the replay ends first, there are no figures.
 func TestReplayTooShort(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {

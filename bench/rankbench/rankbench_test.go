@@ -9,7 +9,7 @@ import (
 	"github.com/webindexer/indexer/observers/pagerank"
 )
 
-// TestRun is a small run of everything. It fails by itself if ranks are wrong.
+// TestRun is a small run of everything. Run itself fails if ranks are wrong.
 func TestRun(t *testing.T) {
 	var log bytes.Buffer
 	res, err := Run(t.Context(), Options{Sizes: []int{1000}, Degree: 8, DeadEnds: 0.3, Tolerance: 0.005, Changes: 5, Percents: []float64{1, 100}, Seed: 1, Log: &log})

@@ -51,7 +51,7 @@ func TestLongestPause(t *testing.T) {
 		{1900 * time.Millisecond, 3 * time.Second, 2 * time.Second}, // it ends later
 		{3 * time.Second, 3500 * time.Millisecond, 2 * time.Second}, // it began earlier and ends later
 		{4500 * time.Millisecond, 5 * time.Second, 100 * time.Millisecond},
-		{7 * time.Second, 8 * time.Second, 0}, // nobody knows
+		{7 * time.Second, 8 * time.Second, 0}, // unknown
 	} {
 		if got := longestPause(events, tt.from, tt.to); got != tt.want {
 			t.Errorf("from %v to %v: %v, want %v", tt.from, tt.to, got, tt.want)

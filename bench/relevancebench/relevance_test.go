@@ -16,7 +16,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// makeIndex writes documents and gives their directory. Clusters are made of URLs.
+// makeIndex writes documents and returns their directory. It derives clusters from
+// URLs.
 func makeIndex(t *testing.T, docs ...index.Document) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "index")

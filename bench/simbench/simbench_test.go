@@ -52,8 +52,8 @@ func TestCure(t *testing.T) {
 	}
 }
 
-// TestOracleConserves: nobody is answered who has not asked, or before a message can have
-// gone there and back; with batching, a worker sends one request after the other.
+// TestOracleConserves: no request is answered before it was made, or before a message can
+// have gone there and back; with batching, a worker sends one request after the other.
 func TestOracleConserves(t *testing.T) {
 	random := testenv.Random(t)
 	for range testenv.Size(10, 20, 2000) {

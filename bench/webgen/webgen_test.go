@@ -135,7 +135,7 @@ func TestRenameHosts(t *testing.T) {
 // TestRewriteHTML: only words of the text change, and only whole ASCII words.
 func TestRewriteHTML(t *testing.T) {
 	c := &copier{number: 1}
-	all := func(text string) string { // what becomes of a text if all its words are replaced
+	all := func(text string) string { // a text with all its words replaced
 		b := []byte(text)
 		rotate(b, 1)
 		return string(b)

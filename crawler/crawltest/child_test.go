@@ -18,7 +18,7 @@ import (
 type document = export.Document
 
 // The child process crawls in a directory until nothing is due, and prints each step on
-// a line, so that the parent can kill it at a step of its work rather than at a time.
+// a line, so that the parent can kill it at a step of its work, and not at a time.
 
 // What the parent passes in the environment.
 const (

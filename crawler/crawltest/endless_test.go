@@ -39,7 +39,7 @@ var endless = []endlessHost{
 	}},
 }
 
-// TestEndless: the crawl of endless sites ends by itself, soon. Politeness is off,
+// TestEndless: the crawl of endless sites soon ends on its own. Politeness is off,
 // because thousands of pages would take a minute.
 func TestEndless(t *testing.T) {
 	t.Parallel()

@@ -150,6 +150,6 @@ func sessionWeb(t *testing.T, host, seed string, site func(string) (string, bool
 			t.Error(err)
 		}
 	})
-	session.Options.Limits.Pages = 2000 // what is not bounded is to end all the same
+	session.Options.Limits.Pages = 2000 // end even if it is not bounded otherwise
 	return w, session
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/repository"
 )
 
-// recrawl is a crawl of recrawl.txt that goes on run by run.
+// recrawl is a crawl of recrawl.txt that continues run by run.
 type recrawl struct {
 	*testing.T
 	web     *Web

@@ -11,8 +11,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// nowhere is a port of loopback at which nobody listens, for as long as the test runs: it
-// is the local end of a connection.
+// nowhere is a loopback port without a listener for the whole test: it is the local end
+// of a connection.
 func nowhere(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,7 +52,7 @@ func TestUnreached(t *testing.T) {
 		{"beside others", []page.URL{w.URL("http://there.ip114/p/1")}, 5},
 	} {
 		s := NewSetting(t.TempDir(), time.Millisecond, append(c.seeds, page.MustParseURL(refuses+"/"), page.MustParseURL(typo+"/"))...)
-		s.Options.MaxWait = time.Hour // of which nothing is used
+		s.Options.MaxWait = time.Hour // none of it is used
 		s.Fetch.Resolver = noNames{}
 		session := openCrawl(t, s)
 		for range 2 {

@@ -65,7 +65,7 @@ func plainPages(host string, n int) string {
 	return b.String()
 }
 
-// indexed are the names of the pages that are to be in the index, sorted.
+// indexed are the names of the pages that must be in the index, sorted.
 func (w *Web) indexed() (names []string) {
 	w.each(func(name string, f *page.Fetch) {
 		said := f.Header.Get("X-Index")

@@ -80,7 +80,7 @@ func (c *crawler) Fail(err error) {
 	c.failed = err
 }
 
-// got returns what the crawler was told, and why it has failed.
+// got returns the messages to the crawler, and its error.
 func (c *crawler) got() (woken, accepted []string, failed error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,7 +208,7 @@ func TestShares(t *testing.T) {
 	})
 }
 
-// wantListed: who looks at the table from outside sees these crawlers with so many partitions.
+// wantListed: List shows these crawlers with these numbers of partitions.
 func (r *rig) wantListed(want map[*process]int, free int) {
 	r.t.Helper()
 	l, err := List(r.t.Context(), r.table)
@@ -241,7 +241,7 @@ func begin(t *testing.T, p *process, host string) *txn.Txn {
 }
 
 // TestMessages: each message comes to the holder, once; and the crawl is finished when all
-// are idle and none is left.
+// are idle and no message is left.
 func TestMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

@@ -31,7 +31,7 @@ func TestRefuseAddress(t *testing.T) {
 	}
 }
 
-// privateHosts are URLs as they stand in pages, all of which lead inside.
+// privateHosts are URLs as in pages, all of which lead to private addresses.
 var privateHosts = []string{
 	"http://127.0.0.1/", "http://2130706433/", "http://0x7f.1/", "http://0177.0.0.1/", "http://127.1/",
 	"http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://[64:ff9b::7f00:1]/",

@@ -37,8 +37,9 @@ func BenchmarkFetch(b *testing.B) {
 	}
 }
 
-// BenchmarkSmall fetches 2 bytes from a server that does nothing: what an exchange
-// costs by itself, beside one of net/http's Client doing the same and keeping less.
+// BenchmarkSmall fetches 2 bytes from a server that does nothing: the cost of an
+// exchange alone, compared with one of net/http's Client that does the same and keeps
+// less.
 func BenchmarkSmall(b *testing.B) {
 	s := serveRaw(b, answerWith("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nok"))
 	b.Run("Fetcher", func(b *testing.B) {

@@ -183,7 +183,7 @@ func TestProxyIsDown(t *testing.T) {
 	}
 }
 
-// TestConnectFailure: nobody listens.
+// TestConnectFailure: there is no listener.
 func TestConnectFailure(t *testing.T) {
 	f := newFetcher(t, closedPort(t))
 	res := get(t, f, "http://h.test/")

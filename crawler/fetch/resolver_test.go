@@ -93,7 +93,7 @@ func TestCachingResolver(t *testing.T) {
 	})
 }
 
-// scan reads "TIME NAME" and perhaps "gives up after TIME".
+// scan reads "TIME NAME" and an optional "gives up after TIME".
 func scan(t *testing.T, line string, at *time.Duration, host *string, give *time.Duration) {
 	fields := strings.Fields(line)
 	var err, err2 error
@@ -107,7 +107,7 @@ func scan(t *testing.T, line string, at *time.Duration, host *string, give *time
 	}
 }
 
-// TestDNSFailures: what becomes of a resolver's errors.
+// TestDNSFailures checks the handling of a resolver's errors.
 func TestDNSFailures(t *testing.T) {
 	for _, c := range []struct {
 		err  error

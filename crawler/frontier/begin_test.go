@@ -152,8 +152,8 @@ func TestBeginTogether(t *testing.T) {
 	}
 }
 
-// TestBeginAfterDeath: a process that died while it was beginning keeps nobody from
-// beginning, and if it was only stopped, it does not remove the mark of its successor.
+// TestBeginAfterDeath: a process that died while it was beginning blocks no other, and
+// if it was only suspended, it does not remove the mark of its successor.
 func TestBeginAfterDeath(t *testing.T) {
 	list := newBeginners(t, 2)
 	dead, next := &list[0], &list[1]
@@ -178,7 +178,7 @@ func TestBeginAfterDeath(t *testing.T) {
 }
 
 // TestKilledBeforeSeeds: a process is killed when it has stored the settings of the first crawl
-// and none of its seeds. Other processes go on without a crawl, a new one opens the
+// and none of its seeds. Other processes continue without a crawl, a new one opens the
 // repository, and the next Begin succeeds.
 func TestKilledBeforeSeeds(t *testing.T) {
 	list := newBeginners(t, 3)

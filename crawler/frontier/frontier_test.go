@@ -179,8 +179,8 @@ func TestDiscovery(t *testing.T) {
 	}
 }
 
-// An exclude pattern goes before a seed. The seed still says which host the crawl is
-// about, and is fetched once nothing excludes it any more, though it is not given again.
+// An exclude pattern goes before a seed. The seed still determines the host of the
+// crawl, and is fetched once it is no longer excluded, even if it is not given again.
 func TestExcludedSeed(t *testing.T) {
 	r := newRig(t)
 	excluding := perHost

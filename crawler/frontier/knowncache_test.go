@@ -12,8 +12,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// TestKnownCache: a URL is skipped at the depth of its entry and below it; one that
-// waits is looked at when its links have doubled.
+// TestKnownCache: a URL is skipped at the depth of its entry and below it; a waiting
+// one is checked when its links have doubled.
 func TestKnownCache(t *testing.T) {
 	var c knownCache
 	if c.covers("https://a.example/", 5) {

@@ -148,7 +148,7 @@ func TestMaxSites(t *testing.T) {
 }
 
 // TestTakenFails holds that an error decides nothing, and that the next use begins
-// again rather than with half a count.
+// again, and not with half a count.
 func TestTakenFails(t *testing.T) {
 	broken := errors.New("disk on fire")
 	fail := true

@@ -146,8 +146,7 @@ func TestParseSeed(t *testing.T) {
 }
 
 // FuzzParse holds that seeds are canonical, unique and in order, that every line
-// comes to a seed, an error or nothing, and that what is suggested is itself a seed
-// where it is a URL.
+// becomes a seed, an error or nothing, and that a suggested URL is itself a seed.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"example.com\n#c\nhttps://example.com/#f # c\r\n::1\n[::1]:80", "\xff\xfea\x00", "\xef\xbb\xbfa.b", "http:/a\nhttps://https://a.b\n<a.b>",

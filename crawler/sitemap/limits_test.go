@@ -82,8 +82,8 @@ func TestDeepNesting(t *testing.T) {
 	}
 }
 
-// TestReadError fails the connection after every number of bytes: entries are a
-// prefix of the whole file's, and the error is told.
+// TestReadError fails the connection after every number of bytes: entries are a prefix
+// of the whole file's, and the error is reported.
 func TestReadError(t *testing.T) {
 	broken := errors.New("connection reset")
 	for _, form := range []string{

@@ -296,7 +296,7 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestForeign: an index of somebody else is neither read nor written.
+// TestForeign: an index of another program is neither read nor written.
 func TestForeign(t *testing.T) {
 	x, a := openTest(t)
 	other := Address{base: a.base, name: "somebody-elses", shards: 1}

@@ -163,7 +163,7 @@ func TestDefaultFile(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, parse ends, and what it accepts are known keys.
+// Whatever a file holds, parse ends, and accepts only known keys.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/*.yaml", "../../config.yaml"} {
 		list, _ := filepath.Glob(pattern)

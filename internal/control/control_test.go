@@ -98,8 +98,8 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// A killed process leaves its socket: nobody answers, and the next one to serve
-// replaces it.
+// A killed process leaves its socket: it gets no answers, and the next server replaces
+// it.
 func TestStaleSocket(t *testing.T) {
 	dir := t.TempDir()
 	l, err := listen(dir)
@@ -157,7 +157,7 @@ func TestCloseRemovesItsOwnSocketOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(dir, socketName)); err != nil { // somebody tidied up
+	if err := os.Remove(filepath.Join(dir, socketName)); err != nil { // as if a user had cleaned up
 		t.Fatal(err)
 	}
 	serve(t, dir, echo)

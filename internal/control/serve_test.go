@@ -89,8 +89,8 @@ func TestClientDies(t *testing.T) {
 	}
 }
 
-// Writing to a client that is gone fails; the handler hears of it and the server
-// goes on.
+// Writing to a client that is gone fails; the handler gets the error and the server
+// keeps working.
 func TestClientDiesWhileReading(t *testing.T) {
 	dir := t.TempDir()
 	failed := make(chan error, 1)
@@ -215,7 +215,7 @@ func TestCloseDespiteStalledClient(t *testing.T) {
 	}
 }
 
-// Whatever is said to the server, it says no and goes on.
+// Whatever a client sends, the server refuses it and keeps working.
 func TestNonsenseIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	serve(t, dir, echo)

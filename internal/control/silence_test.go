@@ -26,7 +26,7 @@ func between(t *testing.T, serve func(net.Conn), stdout io.Writer) (status int, 
 	return status, took, err
 }
 
-// An answer may take as long as it likes, before its first word and after it.
+// An answer may take any time, before its first word and after it.
 func TestLongAnswer(t *testing.T) {
 	var out bytes.Buffer
 	status, took, err := between(t, func(conn net.Conn) {
@@ -43,7 +43,7 @@ func TestLongAnswer(t *testing.T) {
 	}
 }
 
-// slow is whoever reads the output, a while later.
+// slow is a reader of the output that starts late.
 type slow struct{ io.Writer }
 
 func (s slow) Write(p []byte) (int, error) {
@@ -51,7 +51,7 @@ func (s slow) Write(p []byte) (int, error) {
 	return s.Writer.Write(p)
 }
 
-// Whoever asked may itself be kept waiting by whoever reads its output.
+// A slow reader of the client's output may keep the client waiting.
 func TestSlowReader(t *testing.T) {
 	var out bytes.Buffer
 	want := strings.Repeat("x", 3*maxFrame)
@@ -82,7 +82,7 @@ func TestSilence(t *testing.T) {
 					t.Error(err)
 				}
 				_, _ = io.WriteString(conn, said)
-				_, _ = io.Copy(io.Discard, conn) // until whoever asked is gone
+				_, _ = io.Copy(io.Discard, conn) // until the client is gone
 				_ = conn.Close()
 			}, io.Discard)
 			if !errors.Is(err, ErrSilent) || took != silenceLimit {

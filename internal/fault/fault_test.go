@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	case "after":
 		fmt.Println("started anew with", strings.Join(os.Args[1:], " "), "in process", os.Getpid())
 		os.Exit(3)
-	case "elsewhere": // a signal from somebody else is the runtime's
+	case "elsewhere": // a signal from another process is the runtime's
 		arm()
 		debug.SetTraceback("none")
 		_ = syscall.Kill(os.Getpid(), syscall.SIGBUS)

@@ -14,7 +14,7 @@ import (
 	"github.com/webindexer/indexer/internal/killtest"
 )
 
-// The roles count to three; what they do then is told by their names.
+// The roles count to three, and then do what their names say.
 func TestMain(m *testing.M) {
 	count := func(then func() error) func() error {
 		return func() error {
@@ -74,7 +74,7 @@ func TestChild(t *testing.T) {
 			if killed, failed := c.Killed(), c.Failed(); killed != tt.killed || failed != tt.failed {
 				t.Errorf("killed %t, want %t; failed with %q, want %q", killed, tt.killed, failed, tt.failed)
 			}
-			c.Kill() // has no effect any more
+			c.Kill() // has no effect
 		})
 	}
 }

@@ -90,7 +90,8 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Wherever the reader goes away, somebody says so; and what is not an object is refused.
+// Wherever the reader goes away, there is an error; and a value that is not an object is
+// refused.
 func TestErrors(t *testing.T) {
 	for left := range len("{\"head\":1,\"list\":[1,2]}\n") {
 		w := New(&failing{left})

@@ -46,7 +46,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestFindTarget follows links to the file that is meant, however they lead there.
+// TestFindTarget follows all kinds of links to their file.
 func TestFindTarget(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -141,8 +141,8 @@ func TestWriteStraight(t *testing.T) {
 	}
 }
 
-// An interrupt, or a failure, leaves the old file, and no unfinished one beside it; it
-// ends waiting for the reader of a FIFO, also for one that has stopped reading.
+// An interrupt, or a failure, leaves the old file, and no unfinished one next to it. It
+// also ends waiting for the reader of a FIFO, even if that has stopped reading.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

@@ -15,8 +15,7 @@ import (
 	"github.com/pmezard/go-difflib/difflib"
 )
 
-// rewriting says whether expected results are to be written anew; the flag is
-// datadriven's.
+// rewriting says whether to rewrite expected results; the flag is datadriven's.
 func rewriting() bool { return flag.Lookup("rewrite").Value.String() == "true" }
 
 const (

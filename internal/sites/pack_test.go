@@ -73,7 +73,7 @@ func compare(t *testing.T, want, got []page.Fetch) {
 		}
 		w.Header, g.Header = w.Header.Clone(), g.Header.Clone()
 		g.Header.Del("Content-Length")
-		if coding := w.Header.Get("Content-Encoding"); coding != "" { // declared in vain
+		if coding := w.Header.Get("Content-Encoding"); coding != "" { // declared, but not applied
 			w.Header.Del("Content-Encoding")
 		}
 		if len(w.Body) == 0 && len(g.Body) == 0 {
@@ -114,7 +114,7 @@ func TestPackTimes(t *testing.T) {
 	}
 }
 
-// failingWriter fails after so many bytes.
+// failingWriter fails after the given number of bytes.
 type failingWriter struct{ left int }
 
 var errFull = errors.New("no space")

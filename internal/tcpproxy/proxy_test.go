@@ -84,7 +84,7 @@ func TestProxy(t *testing.T) {
 	old.hear("one")
 
 	p.Cut()
-	p.Cut() // once more has no effect
+	p.Cut() // again: no effect
 	old.say("two")
 	fresh := call(t, p)
 	fresh.say("three")
@@ -126,7 +126,7 @@ func TestProxy(t *testing.T) {
 	again.say("seven")
 }
 
-// TestServerDown: a client learns at once that nobody listens.
+// TestServerDown: a client learns at once that there is no listener.
 func TestServerDown(t *testing.T) {
 	p, err := tcpproxy.Start("unix", t.TempDir()+"/nobody")
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 )
 
 // BenchmarkPage takes the same pages through two pipelines, step by step on tables in
-// memory, one without a Log and one with it, in turns: so whatever else the machine does
-// meets both. It gives the median time of a page with the Log, and by how much more it is
-// than that without. On a disk a page costs more, and the share of the Log is less.
+// memory, one without a Log and one with it, alternately, so that other load of the
+// machine affects both. It gives the median time of a page with the Log, and by how much
+// more it is than that without. On a disk a page costs more, and the share of the Log is
+// less.
 func BenchmarkPage(b *testing.B) {
 	without := openPipeline(b, notify.Events{})
 	with := openPipeline(b, notify.Events{Tried: trace.NewLog(trace.DefaultRecords).Attempt})
@@ -53,7 +54,7 @@ func openPipeline(b *testing.B, events notify.Events) *webtest.Rig {
 	return r
 }
 
-// takePage loads a page, and runs observers until nothing is left to do.
+// takePage loads a page, and runs observers until all work is done.
 func takePage(b *testing.B, r *webtest.Rig, n int) {
 	b.Helper()
 	f := &page.Fetch{

@@ -65,8 +65,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// Whatever is sampled when, the true time of each timestamp lies within what is told,
-// also after thinning, after being opened again, and after a torn end.
+// Whatever the samples, the true time of each timestamp is within the reported bounds,
+// even after thinning, after a restart, and after a torn end.
 func TestClockIsTrue(t *testing.T) {
 	for seed := range testenv.Seeds(t, 0, 20) {
 		random := rand.New(rand.NewPCG(seed, 7))

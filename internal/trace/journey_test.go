@@ -17,7 +17,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// rig is a pipeline stepped by hand, with everything a journey is told from.
+// rig is a pipeline stepped by hand, with all sources of a journey.
 type rig struct {
 	*webtest.Rig
 	source *trace.Source

@@ -31,7 +31,7 @@ func TestHTML(t *testing.T) {
 	})
 }
 
-// zipped packs the files of a txtar archive. The name "@openxml MAIN" stands for the file that
+// zipped packs the files of a txtar archive. The name "@openxml MAIN" means the file that
 // names the main part.
 func zipped(files []byte) []byte {
 	var list []officetest.File

@@ -135,7 +135,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// alike are pages of which the first three differ in a few words.
+// alike are pages; the first three differ in a few words.
 var alike = []string{
 	"l.example/ at=1 page text=the-lamp-burns-oil-from-the-first-hour-of-the-night-until-the-sun-is-up-and-the-keeper-trims-it title=A",
 	"m.example/ at=2 page text=the-lamp-burns-oil-from-the-first-hour-of-the-night-until-the-sun-is-up-and-the-keeper-cleans-it title=B",

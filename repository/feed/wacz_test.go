@@ -70,7 +70,7 @@ func opened(t *testing.T, wacz string) (captures []string, pages string) {
 	return captures, pages
 }
 
-// fetchesOf returns the captures, of which no two may have the same URL, and the list of pages.
+// fetchesOf returns the captures, which must have different URLs, and the list of pages.
 func fetchesOf(t *testing.T, wacz string) (captures map[page.URL]*page.Fetch, pages string) {
 	t.Helper()
 	z, err := zip.NewReader(strings.NewReader(wacz), int64(len(wacz)))

@@ -44,7 +44,7 @@ func loadIcons(t *testing.T, r *repository.Repository, urls ...page.URL) {
 	}
 }
 
-// TestIcons: the icon of a site is one of its own host and port, whatever else lies beside them.
+// TestIcons: the icon of a site is one of its own host and port, whatever the other rows.
 func TestIcons(t *testing.T) {
 	r := openRepository(t)
 	loadIcons(t, r, "https://a.example/favicon.ico", "http://a.example/favicon.ico", "https://a.example/z",
@@ -100,7 +100,7 @@ func TestIconInAnyOrder(t *testing.T) {
 	}
 }
 
-// TestManyIcons: a host with more icons than are looked at has one of them.
+// TestManyIcons: a host with more icons than are examined has one of them.
 func TestManyIcons(t *testing.T) {
 	r := openRepository(t)
 	var urls []page.URL
@@ -168,13 +168,13 @@ func TestNamedIcon(t *testing.T) {
 	for u, want := range map[page.URL]page.URL{
 		"https://a.example/x":        "https://a.example/img/1.png", // the first one that is stored
 		"https://b.example/":         "https://static.b.example/3.png",
-		"https://static.b.example/":  "", // nobody names it there
+		"https://static.b.example/":  "", // no page there names it
 		"https://c.example/":         "https://c.example/favicon.ico",
 		"https://d.example/":         "https://d.example/5.png",
 		"https://e.example/":         "https://e.example/6.png",
 		"https://f.example/":         "", // its page is on another host
 		"https://elsewhere.example/": "",
-		"https://g.example/":         "https://g.example/y/favicon.png", // nobody names the other one any more
+		"https://g.example/":         "https://g.example/y/favicon.png", // no page names the other one now
 		"https://h.example/":         "http://h.example/9.png",
 		"https://i.example/":         "", // it redirects to itself
 	} {

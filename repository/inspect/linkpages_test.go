@@ -100,7 +100,7 @@ func TestPagesThatLink(t *testing.T) {
 	}
 }
 
-// inPagesBy gathers the pages that link to a URL, so many at a time.
+// inPagesBy collects the pages that link to a URL, the given number at a time.
 func inPagesBy(t *testing.T, r *repository.Repository, u page.URL, limit, wantPages, wantLinks int) (list []string) {
 	t.Helper()
 	for after, more := "", true; more; {
