@@ -93,7 +93,7 @@ func (p *Pipeline) share(db *txn.DB) {
 	defer p.queue.mu.Unlock()
 	p.queue.elsewhere = make([]bool, len(p.registry.list))
 	for i := range p.queue.elsewhere {
-		p.queue.elsewhere[i] = true // until the scan for leased work has looked
+		p.queue.elsewhere[i] = true // until the first scan (scanLeased)
 	}
 }
 

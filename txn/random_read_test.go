@@ -92,7 +92,7 @@ func scanAll(ctx context.Context, tx *Txn) (got []string, err error) {
 // scannedCell is a cell that a scan has returned.
 type scannedCell struct{ row, name, data string }
 
-// sameCells returns an error unless ScanCells meets the cells that Scan has met, in all rows and in
+// sameCells returns an error unless ScanCells returns the cells that Scan has returned, in all rows and in
 // some of them.
 func sameCells(ctx context.Context, tx *Txn, group string, want []scannedCell) error {
 	columns := map[string]bool{"": true}

@@ -37,8 +37,8 @@ const AboutHighest = 0.99
 // floating point has no better.
 const Equal = 1e-9
 
-// Stands reports whether a URL with an exact rank counts among the highest ranked of
+// Qualifies reports whether a URL with an exact rank counts among the highest ranked of
 // its cluster.
-func Stands(rank, highest float64) bool {
+func Qualifies(rank, highest float64) bool {
 	return rank >= (AboutHighest-Equal)*highest
 }

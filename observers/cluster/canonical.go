@@ -54,13 +54,13 @@ func Choose(members iter.Seq2[Ranked, error]) (Choice, error) {
 			return Choice{}, err
 		}
 		if m.Eligible {
-			surely := rank.Stands(m.Least, mosts.without(i))
-			never := !rank.Stands(m.Most, leasts.without(i))
-			c.Contested = c.Contested || !surely && !never
-			if c.Canonical == "" && rank.Stands(m.Rank, ranks.first) {
+			certain := rank.Qualifies(m.Least, mosts.without(i))
+			excluded := !rank.Qualifies(m.Most, leasts.without(i))
+			c.Contested = c.Contested || !certain && !excluded
+			if c.Canonical == "" && rank.Qualifies(m.Rank, ranks.first) {
 				c.Canonical = m.URL
 			}
-			if surely {
+			if certain {
 				break
 			}
 		}
@@ -92,21 +92,21 @@ func (c *Candidates) Add(m Member) {
 	}
 }
 
-// Bytes spells the digest.
+// Bytes returns the digest as bytes.
 func (c Candidates) Bytes() (b [8]byte) {
 	binary.BigEndian.PutUint64(b[:], uint64(c))
 	return b
 }
 
 // Contenders are the members that the canonical URL of a cluster depends on, in the order of
-// preference. A member is left out if one before it has a rank that is not lower, wherever
-// between their bounds both are: it can neither be chosen nor have the only highest rank.
-// So few are left of a giant cluster that has few links to its members.
+// preference. A member is left out if the rank of an earlier one is at least as high,
+// wherever both ranks are within their bounds: it can neither be chosen nor be the only one
+// with the highest rank. So a giant cluster whose members have few links has few contenders.
 type Contenders struct {
 	List  []Ranked
 	Among Candidates // all members that can be chosen
 
-	surely float64 // the highest of the least ranks
+	highestLeast float64 // of all members
 }
 
 // Add adds the next member in the order of preference. It reports false if no more are
@@ -116,9 +116,9 @@ func (c *Contenders) Add(m Ranked) (more bool) {
 		return false
 	}
 	c.Among.Add(m.Member)
-	if m.Most > c.surely {
+	if m.Most > c.highestLeast {
 		c.List = append(c.List, m)
-		c.surely = max(c.surely, m.Least)
+		c.highestLeast = max(c.highestLeast, m.Least)
 	}
 	return true
 }

@@ -90,8 +90,8 @@ type Part struct {
 // then found like the first that is. Whether it is sure depends on the highest of the
 // greatest ranks of the others, which the two highest tell.
 //
-// Members that nothing links to have an exact rank, on which the tolerance has no effect. So
-// they are counted apart.
+// Members without links to them have an exact rank, which does not depend on the tolerance.
+// So they are counted separately.
 type Summaries struct {
 	Parts []Part // in order; the first begins at ""
 }
@@ -149,8 +149,8 @@ func (s *Summaries) Choose(ctx context.Context, r Reader, tolerance float64, l L
 		return c, nil
 	}
 	chosen, err := s.first(ctx, r, l,
-		func(s *Summary) bool { return rank.Stands(s.topTwo(published).first, highest) },
-		func(m *Ranked) bool { return rank.Stands(m.Rank, highest) })
+		func(s *Summary) bool { return rank.Qualifies(s.topTwo(published).first, highest) },
+		func(m *Ranked) bool { return rank.Qualifies(m.Rank, highest) })
 	if err != nil {
 		return Choice{}, err
 	}
@@ -158,8 +158,8 @@ func (s *Summaries) Choose(ctx context.Context, r Reader, tolerance float64, l L
 
 	leasts, mosts := total.topTwo(atLeast), total.topTwo(atMost)
 	possible, err := s.first(ctx, r, l,
-		func(s *Summary) bool { return rank.Stands(s.topTwo(atMost).first, leasts.first) },
-		func(m *Ranked) bool { return rank.Stands(m.Most, leasts.first) })
+		func(s *Summary) bool { return rank.Qualifies(s.topTwo(atMost).first, leasts.first) },
+		func(m *Ranked) bool { return rank.Qualifies(m.Most, leasts.first) })
 	if err != nil {
 		return Choice{}, err
 	}
@@ -167,7 +167,7 @@ func (s *Summaries) Choose(ctx context.Context, r Reader, tolerance float64, l L
 	if possible.Most == mosts.first {
 		others = mosts.second
 	}
-	c.Contested = !rank.Stands(possible.Least, others)
+	c.Contested = !rank.Qualifies(possible.Least, others)
 	return c, nil
 }
 

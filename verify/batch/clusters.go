@@ -100,7 +100,7 @@ func (r *Repository) canonical(c *Cluster) page.URL {
 	}
 	var best page.URL
 	for _, u := range candidates {
-		if rank.Stands(u.Rank, highest) && (best == "" || preferred(u.URL, best)) {
+		if rank.Qualifies(u.Rank, highest) && (best == "" || preferred(u.URL, best)) {
 			best = u.URL
 		}
 	}
