@@ -21,8 +21,8 @@ var birth = []string{
 	"index", "index/writer.lock", "index/*.new", "index/*.sqlite", "index/*-wal",
 }
 
-// TestKilledWhileCreating kills the first Open of a directory. What is left is
-// either nothing or a repository; the next Open goes on with it.
+// TestKilledWhileCreating kills the first Open of a directory. It leaves either nothing
+// or a repository; the next Open continues with it.
 func TestKilledWhileCreating(t *testing.T) {
 	fetches := mustReadWeb(t, ownWebs)[:20]
 	want := undisturbed(t, fetches)

@@ -12,9 +12,9 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// TestKilled kills a process that loads a web at random moments, starts it again
-// with the same web until it ends by itself, and looks at what came of it: the
-// digest of an undisturbed run, and nothing for verify to report.
+// TestKilled kills a process that loads a web at random moments, starts it again with
+// the same web until it ends on its own, and checks the result: the digest of an
+// undisturbed run, and nothing for verify to report.
 //
 // A round is one directory, from nothing to the end. Its kills follow the order of
 // the work, so that each start gets further than the one before. Rounds are made
@@ -92,9 +92,9 @@ func (k *killing) round(t *testing.T) {
 	wantSound(t, r, k.want)
 }
 
-// plan draws n moments, in the order in which a child comes by them: a tenth
-// while opening or just after, six tenths while loading, a quarter while the
-// observers end their work, the rest later.
+// plan draws n moments, in the order in which a child reaches them: a tenth while
+// opening or just after, six tenths while loading, a quarter while the observers end
+// their work, the rest later.
 func (k *killing) plan(n int) []moment {
 	places := make([]float64, n)
 	for i := range places {

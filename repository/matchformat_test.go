@@ -73,7 +73,7 @@ func (d *documents) undisturbed(t *testing.T) string {
 	return digestOf(t, r)
 }
 
-// testOff: without the setting, documents are what they always were.
+// testOff: without the setting, documents are not pages.
 func (d *documents) testOff(t *testing.T) {
 	r := d.open(t, t.TempDir(), nil, 2)
 	defer closeNow(t, r)

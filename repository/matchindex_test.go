@@ -54,7 +54,7 @@ func TestIndexFilesKept(t *testing.T) {
 }
 
 // TestIndexFilesOfAnother: index files with the documents of another repository
-// are not touched, and the error says what to do. The store beside them is fine.
+// are not touched, and the error says what to do. The store itself is sound.
 func TestIndexFilesOfAnother(t *testing.T) {
 	ctx := context.Background()
 	theirs := t.TempDir()

@@ -52,7 +52,7 @@ var pdfDocuments = documents{
 
 func TestPDFOff(t *testing.T) { pdfDocuments.testOff(t) }
 
-// TestPDF also looks at the stored copy: what was read needs no reader.
+// TestPDF also checks the stored copy, which needs no reader.
 func TestPDF(t *testing.T) {
 	pdfDocuments.testOrders(t, func(r *repository.Repository) {
 		f, err := inspect.Copy(t.Context(), r.DB(), pdfDocuments.plan, 0)

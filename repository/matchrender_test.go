@@ -178,7 +178,8 @@ func TestRenderedInAnyOrder(t *testing.T) {
 }
 
 // TestRenderSwitched: turned off, the index is that of a repository that never rendered, and
-// nothing of rendering is left in the table. Turned on again, the same fetches bring it back.
+// the table has nothing about rendering. Turned on again, the same fetches give the same
+// forms.
 func TestRenderSwitched(t *testing.T) {
 	with, without := renderedDigest(t), undisturbed(t, wholeSite(t))
 	if with == without {

@@ -128,7 +128,7 @@ func TestCorrection(t *testing.T) {
 	mustVerify(t, r)
 }
 
-// TestStatsOfRanks: what stats tells of ranks is what the full solve sees.
+// TestStatsOfRanks: the figures of ranks in stats are those of the full solve.
 func TestStatsOfRanks(t *testing.T) {
 	r := openRanked(t, t.TempDir(), repository.Options{})
 	defer r.Close()

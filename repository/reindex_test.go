@@ -16,8 +16,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// reading asks the index files for as long as a test goes on. Whatever is being done to them, readers
-// get an answer.
+// reading queries the index files during a whole test. Whatever happens to the files, readers get
+// an answer.
 func reading(t *testing.T, dir string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

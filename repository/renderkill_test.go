@@ -44,7 +44,7 @@ const (
 )
 
 // TestRenderedKilled kills a process that loads the site and renders it in Chromium at random
-// moments, and its browser at random moments, and starts it again until it ends by itself. Each
+// moments, and its browser at random moments, and starts it again until it ends on its own. Each
 // start loads the whole site in another order, with 1 or 8 workers. In the end digest, forms and
 // verify are those of an undisturbed run.
 func TestRenderedKilled(t *testing.T) {

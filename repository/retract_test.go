@@ -20,7 +20,7 @@ import (
 	"github.com/webindexer/indexer/verify/batch"
 )
 
-// TestRetract tells stories of what was said and is not said any more. The commands:
+// TestRetract runs stories of content that pages first had and then lost. The commands:
 //
 //	load           loads fetches (webtest.ParseFetch), lets everything come to rest, and
 //	               shows the documents of the index files: rank, members, number of
@@ -232,7 +232,7 @@ func (s *retraction) rows(t *testing.T, tx *txn.Txn, d *datadriven.TestData, out
 	out.WriteString(strings.Join(lines, ""))
 }
 
-// mentions says what a row is to a URL, "" if nothing.
+// mentions returns the relation of a row to a URL, "" if there is none.
 func mentions(row string, u page.URL) string {
 	if row == schema.URLRow(u) {
 		return " of it"

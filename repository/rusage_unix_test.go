@@ -22,7 +22,7 @@ func maxRSS(state *os.ProcessState) int64 {
 	return int64(usage.Maxrss)
 }
 
-// processorTime is what this process has used so far.
+// processorTime is the processor time that this process has used so far.
 func processorTime(t testing.TB) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -53,7 +53,8 @@ func checkSearch(t *testing.T, rnd *rand.Rand, r *repository.Repository, fetches
 	t.Logf("%d searches with %d hits", len(asked), found/2)
 }
 
-// hits spells what a search has found, without what depends on the last digits of ranks.
+// hits formats the results of a search, without what depends on the last digits of
+// ranks.
 func hits(res *index.Results) []string {
 	list := []string{fmt.Sprintf("%d, %d with all words", res.Total, res.AllWords)}
 	for _, h := range res.Hits {

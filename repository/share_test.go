@@ -137,7 +137,7 @@ func wantSharedDigest(t *testing.T, fetches []page.Fetch) {
 }
 
 // TestSharedLeasesMove: again and again the process that keeps the index files leaves, or is
-// considered dead in the middle of its work and goes on for a while. Its successor has
+// considered dead in the middle of its work and continues for a while. Its successor has
 // everything.
 func TestSharedLeasesMove(t *testing.T) {
 	rng := testenv.Random(t)
@@ -181,7 +181,7 @@ func TestSharedLeasesMove(t *testing.T) {
 }
 
 // TestSharedGarbage: the holder of a lease collects garbage while others work and read, and
-// nobody misses anything.
+// no reader misses a version.
 func TestSharedGarbage(t *testing.T) {
 	fetches := mustReadWeb(t, ownWebs)
 	want := undisturbed(t, fetches)

@@ -18,7 +18,7 @@ import (
 	"github.com/webindexer/indexer/verify"
 )
 
-// The steps that most tests are made of.
+// The steps that most tests consist of.
 
 func open(t testing.TB, dir string, opts repository.Options) *repository.Repository {
 	t.Helper()
@@ -82,7 +82,7 @@ func loadFrom(ctx context.Context, r *repository.Repository, loaders int, after 
 	return count, err
 }
 
-// load loads fetches and waits until nothing is left to do.
+// load loads fetches and waits until all work is done.
 func load(t testing.TB, r *repository.Repository, loaders int, fetches []page.Fetch) map[loader.Effect]int {
 	t.Helper()
 	effects, err := loadAll(context.Background(), r, loaders, fetches, nil)

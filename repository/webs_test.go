@@ -28,8 +28,8 @@ const (
 	// weak before a seed is a random web of duplicates whose ranks are near to each other,
 	// of pages that pass on little.
 	weak = "weak:"
-	// giants before a seed is a random web of one cluster with so many members that it is
-	// not read whole. It grows, and some of it, or most, goes away again.
+	// giants before a seed is a random web of one cluster that is too large to be read
+	// whole. It grows, and some of it, or most, goes away again.
 	giants   = "giant:"
 	siteGlob = "../testdata/sites/*.txt"
 )

@@ -153,8 +153,8 @@ func bothEmpty(a, b any) bool {
 	return v.Kind() == reflect.Slice && v.Len() == 0 && w.Len() == 0
 }
 
-// TestDamagedValues: values that were cut short or that go on behind their end
-// are refused, with the sentinel for a damaged store, and name what they were.
+// TestDamagedValues: values that were cut short, or that continue after their end, are
+// refused; the error matches the sentinel for a damaged store, and names the value.
 func TestDamagedValues(t *testing.T) {
 	for _, c := range codecs() {
 		b := c.encode()

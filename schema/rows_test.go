@@ -50,7 +50,7 @@ func TestMemberOrder(t *testing.T) {
 	}
 }
 
-// TestLongRows: the longest URLs make rows that a store takes, also in pairs.
+// TestLongRows: the longest URLs make rows that a store takes, even in pairs.
 func TestLongRows(t *testing.T) {
 	u := page.MustParseURL("http://u:p@a.example:8080/" + strings.Repeat("x", page.MaxURLLength-26))
 	if len(u) != page.MaxURLLength {

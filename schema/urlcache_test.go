@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// TestParseURLRowAgain: asked again, and by many at a time, a row has the same URL,
-// also where rows push each other out; a bad row stays bad.
+// TestParseURLRowAgain: on repeated and concurrent calls, a row has the same URL, even
+// where rows evict each other; a bad row stays bad.
 func TestParseURLRowAgain(t *testing.T) {
 	var work sync.WaitGroup
 	for range 4 {

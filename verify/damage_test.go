@@ -65,7 +65,7 @@ func fixtureOf(t *testing.T, web string, opts webtest.Options) *fixture {
 	return f
 }
 
-// editRankState changes what a URL's rank is made of.
+// editRankState changes the rank state of a URL.
 func (f *fixture) editRankState(row string, change func(*schema.StoredRankState)) {
 	f.t.Helper()
 	edit(f, row, schema.RankState, schema.DecodeRankState, schema.StoredRankState.Encode, change)
@@ -180,9 +180,9 @@ func (f *fixture) member(u page.URL, eligible bool) string {
 	return schema.MemberRow(f.keyOf(rowY), schema.MemberInfo{URL: u, Eligible: eligible})
 }
 
-// damages are what is done to the fixture, and what verify must say then: each
-// difference as "table row column", nothing more and nothing less. KEY stands for
-// the cluster of y, NONE for that of z, which is not in the index.
+// damages are changes of the fixture, with the exact differences that verify must
+// report: each as "table row column". KEY means the cluster of y, NONE that of z, which
+// is not in the index.
 var damages = []struct {
 	name string
 	do   func(*fixture)

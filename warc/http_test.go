@@ -12,9 +12,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// TestHTTP shows what blocks of responses are read as. Each line of input is a
-// piece of the block in Go's quoting, without the quotes; \n stands for a line end
-// as it is.
+// TestHTTP checks how blocks of responses are read. Each line of input is a piece of
+// the block in Go's quoting, without the quotes; \n means a bare line feed.
 func TestHTTP(t *testing.T) {
 	datadriven.RunTest(t, "testdata/http", func(t *testing.T, d *datadriven.TestData) string {
 		block, err := strconv.Unquote(`"` + strings.ReplaceAll(d.Input, "\n", "") + `"`)

@@ -55,7 +55,7 @@ func TestHowSoonItCouldBeFound(t *testing.T) {
 	fresh.Time = time.Now()
 	again := fetched("https://again.example/", 1, "<title>Same bread</title><p>As it was yesterday, from the oven.")
 	s := newStand(t, []page.Fetch{fresh, again, fetched("https://then.example/", 1, "<title>Stale bread</title><p>Hard as a stone from the oven.")}, nil)
-	again.Time = time.Now().Add(48 * time.Hour) // when somebody looks again
+	again.Time = time.Now().Add(48 * time.Hour) // at the next check
 	s.load(again)
 	told := regexp.MustCompile(`, indexed [0-9.]+ m?s later`)
 	beside := s.beside(func(o *web.Options) { o.Inspect = nobody{} })

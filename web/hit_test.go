@@ -140,7 +140,7 @@ func TestPageNumbers(t *testing.T) {
 	}
 }
 
-// Values beside the results narrow them, and lead back.
+// Values next to the results narrow them, and lead back.
 func TestFacets(t *testing.T) {
 	web := append(many(12), fetched("https://elm.example/leaf.txt", 1, "<html lang=de><title>Das Blatt</title><p>Das leaf der Ulme, und was der Wind mit ihm macht, wenn es auf dem Boden liegt."))
 	s := newStand(t, web, nil)

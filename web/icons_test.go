@@ -29,7 +29,7 @@ var (
 	navy  = color.RGBA{20, 40, 110, 255}
 )
 
-// iconWeb is about lamps on six sites, of which the last one has no icon.
+// iconWeb is about lamps on six sites; the last one has no icon.
 func iconWeb() (fetches []page.Fetch) {
 	for i, host := range []string{"amber.example", "navy.example", "tall.example", "http.example", "named.example", "bare.example"} {
 		scheme := "https"
@@ -141,8 +141,8 @@ func TestChangedIcon(t *testing.T) {
 	}
 }
 
-// TestHostileIcons: what is no picture is not shown, whatever it is called, and what is one is
-// sent as nothing else.
+// TestHostileIcons: a body that is not a picture is not shown, whatever its type says, and a
+// picture is always sent as one.
 func TestHostileIcons(t *testing.T) {
 	const script = "<!doctype html><script>alert(1)</script>"
 	ico := icontest.ICO(icontest.Bitmap(16, amber))
@@ -191,7 +191,7 @@ func (scriptAsIcon) Icon(context.Context, page.URL) ([]byte, error) {
 	return []byte("<script>alert(1)</script>"), nil
 }
 
-// TestBrowserIcons looks at results with icons in a real browser, wide and narrow, light and
+// TestBrowserIcons checks results with icons in a real browser, wide and narrow, light and
 // dark.
 func TestBrowserIcons(t *testing.T) {
 	b := browsertest.Open(t)

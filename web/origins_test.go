@@ -92,7 +92,7 @@ func TestOrigins(t *testing.T) {
 		if varies := a.header.Get("Vary") == "Origin"; varies != shared {
 			t.Errorf("%s: Vary %q", what, a.header.Values("Vary"))
 		}
-		// Neither credentials nor headers are ever allowed, and no answer loses its other headers.
+		// Credentials and headers are never allowed, and no response loses its other headers.
 		for _, name := range []string{"Access-Control-Allow-Credentials", "Access-Control-Allow-Headers"} {
 			if got := a.header.Values(name); len(got) > 0 {
 				t.Errorf("%s: %s: %q", what, name, got)

@@ -118,7 +118,7 @@ func TestThumbnailsOfFiles(t *testing.T) {
 	}
 }
 
-// nobodyThere cannot ask for pictures.
+// nobodyThere is an Inspector without pictures.
 type nobodyThere struct{ web.Inspector }
 
 func (nobodyThere) Picture(context.Context, page.URL, uint64, bool) ([]byte, error) {
@@ -234,8 +234,8 @@ func TestCompareRenderings(t *testing.T) {
 	}
 }
 
-// TestBrowserRendered looks at the pages of rendered pages in a real browser, with scripts and
-// without, at both widths, by the rules of axe-core where it is there.
+// TestBrowserRendered checks the pages of rendered pages in a real browser, with scripts and
+// without, at both widths, by the rules of axe-core where it is available.
 func TestBrowserRendered(t *testing.T) {
 	b := browsertest.Open(t)
 	s := renderedStand(t)

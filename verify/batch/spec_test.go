@@ -20,10 +20,10 @@ import (
 //	URL at=SECONDS WHAT [text=WORD] [canonical=URL] [link=URL,ANCHOR]... [noindex] [nofollow] [status=N]
 //
 // with WHAT one of page, redirect=URL, gone, failed, error, other, revisit. URLs
-// are written without "https://", "http:" in front stands for that scheme. Pages
-// with the same text have the same content; without text= a page has one of its
-// own. Fetches are added in several random
-// orders, which must not matter. "ranks" sets ranks for the next web.
+// are written without "https://", "http:" in front means that scheme. Pages with the
+// same text have the same content; without text= a page has one of its own. Fetches are
+// added in several random orders, which must not matter. "ranks" sets ranks for the
+// next web.
 //
 // The answers are worked out by hand from semantics.md, sections 2 to 5.
 func TestSpec(t *testing.T) {

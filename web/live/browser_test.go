@@ -62,7 +62,7 @@ func TestStatusInABrowser(t *testing.T) {
 	b.Quiet(server.URL)
 }
 
-// shortLabels checks that the labels fit beside the graph.
+// shortLabels checks that the labels fit next to the graph.
 func shortLabels(t *testing.T, b *browsertest.Tab) {
 	t.Helper()
 	var labels []string

@@ -119,8 +119,8 @@ func asJSON(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestNoAnswer: whatever goes wrong with a request is told apart: the other process is
-// somewhere else, or the client has gone.
+// TestNoAnswer: failures of a request are distinguished: the other process has moved,
+// or the client has gone.
 func TestNoAnswer(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
