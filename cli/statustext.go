@@ -184,7 +184,7 @@ func (s *state) processText(p *processState) string {
 	return text
 }
 
-// lines are a line for each crawler, and one for the partitions without a holder.
+// lines returns a line for each crawler, and one for the partitions without a holder.
 func (c *crawlState) lines(now time.Time) (lines []string) {
 	if c == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// visits checks what counts as a visit, even while requests are in progress.
+// visits counts the visits, even while requests are in progress.
 func (w *web) visits() (n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

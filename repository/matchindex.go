@@ -67,7 +67,7 @@ func (r *Repository) openIndex(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// canReplace marks an error about index files that the user may choose to replace.
+// canReplace reports whether an error is about index files that the user may choose to replace.
 func canReplace(err error) bool {
 	for _, e := range []error{index.ErrForeign, index.ErrNewerFormat, index.ErrOldFormat, ErrOtherIndex} {
 		if errors.Is(err, e) {

@@ -104,8 +104,8 @@ type bulkItem struct {
 	}
 }
 
-// result is the outcome of a record: written, or a version at least as new was there; not
-// written because the server is busy; or a permanent error.
+// result returns the outcome of a record: written, or a version at least as new was
+// there; not written because the server is busy; or a permanent error.
 func (i *bulkItem) result(id string) (busy bool, err error) {
 	e := &statusError{status: i.Index.Status, kind: i.Index.Error.Type, reason: i.Index.Error.Reason}
 	switch {

@@ -112,7 +112,7 @@ func (p *planner) reset() {
 	p.changed = groupSet{}
 }
 
-// valueBuffer returns an empty buffer with room for n bytes.
+// valueBuffer returns an empty buffer with room for size bytes.
 func (p *planner) valueBuffer(size int) []byte { return keptBuffer(&p.values, size) }
 
 // longBuffer is a further one, for values that go to blob files.
