@@ -48,7 +48,7 @@ func (a *app) usesShards() bool {
 	return !index.Exists(dir) && len(shardDirs(dir)) > 0
 }
 
-// place is where a shard is: in a directory of this machine, or at an address.
+// shardPlace is where a shard is: in a directory of this machine, or at an address.
 type shardPlace struct{ dir, address string }
 
 // shardSearch searches shards: those that --shard names, those of a deployment, whose

@@ -37,7 +37,7 @@ func (a *arrivals) due(u page.URL, at time.Time) {
 	}
 }
 
-// The repository calls searchable. It ignores pages that the benchmark does not wait
+// searchable is called by the repository. It ignores pages that the benchmark does not wait
 // for.
 func (a *arrivals) searchable(row string, _, at time.Time) {
 	a.mu.Lock()

@@ -118,7 +118,7 @@ func (p *planner) valueBuffer(size int) []byte { return keptBuffer(&p.values, si
 // longBuffer is a further one, for values that go to blob files.
 func (p *planner) longBuffer(size int) []byte { return keptBuffer(&p.long, size) }
 
-// keptBuffer returns an empty buffer with room for n bytes. The planner keeps it for
+// keptBuffer returns an empty buffer with room for size bytes. The planner keeps it for
 // the next group unless it is large.
 func keptBuffer(kept *[]byte, size int) []byte {
 	if size > keptBufferBytes {
