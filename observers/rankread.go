@@ -50,18 +50,40 @@ func VisitRankStates(ctx context.Context, tx *txn.Txn, start, end string, fn fun
 	return nil
 }
 
-// ReadRankGraph reads the link graph as ranks were passed along it in a snapshot, in two
-// scans of the rank rows. Its nodes are URL rows.
+// ReadRankGraph reads the link graph as ranks were passed along it in a snapshot, in one
+// scan of the rank rows. Its nodes are URL rows.
 func ReadRankGraph(ctx context.Context, tx *txn.Txn) (*pagerank.Graph, error) {
-	g, err := pagerank.BuildGraph(rankStates(ctx, tx), rankEdges(ctx, tx))
+	g, err := pagerank.BuildGraph(rankNodes(ctx, tx), journalChanges(ctx, tx))
 	if errors.Is(err, pagerank.ErrInconsistent) {
 		err = fmt.Errorf("%w; run `indexer verify` for details", err)
 	}
 	return g, err
 }
 
-func rankStates(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Change, error] {
-	return pagerank.Overlay(storedRankStates(ctx, tx, "", ""), journalChanges(ctx, tx))
+// rankNodes yields the rank rows. An error is the last that is yielded.
+func rankNodes(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Node, error] {
+	return func(yield func(pagerank.Node, error) bool) {
+		err := tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
+			n := pagerank.Node{Name: row, Targets: schema.EdgeTargets(cols)}
+			for _, c := range cols {
+				if c.Name != schema.RankState.Name {
+					continue
+				}
+				s, err := schema.DecodeRankState(c.Data)
+				if err != nil {
+					return fmt.Errorf("row %q: %w", row, err)
+				}
+				n.State, n.Stated = pagerank.State(s), true
+			}
+			if !yield(n, nil) {
+				return errStopped
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(pagerank.Node{}, err)
+		}
+	}
 }
 
 func storedRankStates(ctx context.Context, tx *txn.Txn, start, end string) iter.Seq2[pagerank.Change, error] {
@@ -81,33 +103,6 @@ func storedRankStates(ctx context.Context, tx *txn.Txn, start, end string) iter.
 		})
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(pagerank.Change{}, err)
-		}
-	}
-}
-
-func rankEdges(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Edges, error] {
-	return scanRanks(ctx, tx, func(row string, cols []txn.Version) (pagerank.Edges, bool, error) {
-		e, err := schema.EdgesIn(cols)
-		return pagerank.Edges{Node: row, Targets: e.Targets}, len(e.Targets) > 0, err
-	})
-}
-
-// scanRanks yields what decode finds in the rank rows. An error is the last that is yielded.
-func scanRanks[T any](ctx context.Context, tx *txn.Txn, decode func(row string, cols []txn.Version) (v T, ok bool, err error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		err := tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
-			v, ok, err := decode(row, cols)
-			if err != nil {
-				return fmt.Errorf("row %q: %w", row, err)
-			}
-			if ok && !yield(v, nil) {
-				return errStopped
-			}
-			return nil
-		})
-		if err != nil && !errors.Is(err, errStopped) {
-			var none T
-			yield(none, err)
 		}
 	}
 }

@@ -227,6 +227,31 @@ func AnchorsIn(cols []txn.Version) ([]string, error) {
 // EdgesIn decodes the edges of a scanned row.
 func EdgesIn(cols []txn.Version) (StoredEdges, error) { return DecodeEdgeParts(PartsIn(Edges, cols)) }
 
+// EdgeTargets yields the targets of the edges of a scanned row. A target is valid until the next one.
+// An error is the last that is yielded.
+func EdgeTargets(cols []txn.Version) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		parts := PartsIn(Edges, cols)
+		for i, b := range parts {
+			d := newDec(b)
+			d.Uint() // Links
+			d.Uint() // State
+			if !d.targets(func(target []byte) bool { return yield(target, nil) }) {
+				return
+			}
+			further := d.further()
+			err := d.done("edges")
+			if err == nil && i == 0 {
+				err = whole(parts, further, "edges")
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
 // EncodeParts cuts edges into parts for Edges. The timestamps are in part 0, which exists
 // even without targets.
 func (s StoredEdges) EncodeParts(most PartSize) [][]byte {

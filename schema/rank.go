@@ -96,6 +96,17 @@ func DecodeEdgePart(b []byte) (s StoredEdges, further int, err error) {
 	}
 	d := newDec(b)
 	s.Links, s.State = d.Uint(), d.Uint()
+	d.targets(func(target []byte) bool {
+		s.Targets = append(s.Targets, string(target))
+		return true
+	})
+	further = d.further()
+	return s, further, d.done("edges")
+}
+
+// targets reads the targets of a part of edges, until yield returns false. A target is valid until
+// yield returns.
+func (d dec) targets(yield func(target []byte) bool) (all bool) {
 	n := d.Uint()
 	if n > uint64(len(d.Rest()))/2 { // each takes at least two bytes
 		d.Fail()
@@ -107,15 +118,16 @@ func DecodeEdgePart(b []byte) (s StoredEdges, further int, err error) {
 			d.Fail()
 			break
 		}
-		last = append(last[:same], d.Text()...)
+		last = append(last[:same], d.Bytes()...)
 		if len(last) > maxEdgeRow {
 			d.Fail()
 			break
 		}
-		s.Targets = append(s.Targets, string(last))
+		if !yield(last) {
+			return false
+		}
 	}
-	further = d.further()
-	return s, further, d.done("edges")
+	return true
 }
 
 // maxEdgeRow bounds a URL row, so that the rows of a damaged value cannot grow without end.

@@ -30,13 +30,18 @@ func (n *Names) Len() int { return len(n.bits) }
 
 // Add gives the next number to a name that was not added before.
 func (n *Names) Add(name string) (uint32, error) {
-	if len(n.bits) >= maxNodes-1 {
-		return 0, fmt.Errorf("rank: at most %d names can be numbered", maxNodes-1)
-	}
 	bits := maphash.String(n.seed, name)
 	at, known := n.find(bits)
 	if known {
 		return 0, fmt.Errorf("%w: %q and another", ErrSameBits, name)
+	}
+	return n.put(at, bits)
+}
+
+// put gives the next number to a hash, which belongs into a free slot.
+func (n *Names) put(at int, bits uint64) (uint32, error) {
+	if len(n.bits) >= maxNodes-1 {
+		return 0, fmt.Errorf("rank: at most %d names can be numbered", maxNodes-1)
 	}
 	n.bits = append(n.bits, bits)
 	n.slots[at] = uint32(len(n.bits))
@@ -44,6 +49,18 @@ func (n *Names) Add(name string) (uint32, error) {
 		n.grow()
 	}
 	return uint32(len(n.bits) - 1), nil
+}
+
+// NumberOrAdd returns the number of a name, which is the next number if the name was not added
+// before. It takes two names with the same hash for one.
+func (n *Names) NumberOrAdd(name []byte) (number uint32, added bool, err error) {
+	bits := maphash.Bytes(n.seed, name)
+	at, known := n.find(bits)
+	if known {
+		return n.slots[at] - 1, false, nil
+	}
+	number, err = n.put(at, bits)
+	return number, err == nil, err
 }
 
 // Number returns the number of a name that was added.

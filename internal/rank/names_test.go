@@ -20,13 +20,19 @@ func TestNames(t *testing.T) {
 			t.Fatalf("name %d is %d, %t", i, got, ok)
 		}
 	}
+	if got, added, err := n.NumberOrAdd([]byte("name 7")); got != 7 || added || err != nil {
+		t.Errorf("name 7 again is %d, added %t, %v", got, added, err)
+	}
 	if _, ok := n.Number("nobody"); ok {
 		t.Error("a name that was not added is known")
 	}
 	if _, err := n.Add("name 7"); !errors.Is(err, ErrSameBits) {
 		t.Errorf("a name that is there: %v", err)
 	}
-	if n.Len() != many {
+	if got, added, err := n.NumberOrAdd([]byte("one more")); got != many || !added || err != nil {
+		t.Errorf("one more is %d, added %t, %v", got, added, err)
+	}
+	if n.Len() != many+1 {
 		t.Errorf("%d names", n.Len())
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/webindexer/indexer/internal/rank"
 )
 
-// Graph is the whole graph as ranks were passed along it, whatever was left for later runs.
-// Nodes are numbered in the order of their names. A node takes some 70 bytes, an edge 3,
-// and 4 more while the graph is built.
+// Graph is the whole graph as ranks were passed along it, whatever was left for later runs. A node
+// takes some 70 bytes, an edge 3, and 4 more while the graph is built.
 type Graph struct {
 	*rank.Graph
 	In, Pushed, Ranks []float64 // of each node, as in State
@@ -20,61 +20,153 @@ type Graph struct {
 	names *rank.Names
 }
 
-// Edges are the edges from a node.
-type Edges struct {
-	Node    string
-	Targets []string
+// A Node is what is stored of a node.
+type Node struct {
+	Name    string
+	State   State
+	Stated  bool                     // it has a state
+	Targets iter.Seq2[[]byte, error] // of the edges from it; valid until the next
 }
 
-// BuildGraph builds the graph from all states and all edges, each by name. It may read them
-// more than once.
-func BuildGraph(states iter.Seq2[Change, error], edges iter.Seq2[Edges, error]) (*Graph, error) {
+// BuildGraph builds the graph from all nodes, each once, and what is left of a journal, which counts
+// instead of the states of its nodes. It may read them more than once.
+func BuildGraph(nodes iter.Seq2[Node, error], journal iter.Seq2[Change, error]) (*Graph, error) {
 	for tries := 1; ; tries++ {
-		g, err := buildGraph(states, edges)
+		b := &graphBuilder{g: &Graph{names: rank.NewNames()}}
+		g, err := b.build(nodes, journal)
 		if !errors.Is(err, rank.ErrSameBits) || tries == 3 { // once in a million years
 			return g, err
 		}
 	}
 }
 
-func buildGraph(states iter.Seq2[Change, error], edges iter.Seq2[Edges, error]) (*Graph, error) {
-	g := &Graph{names: rank.NewNames()}
-	for c, err := range states {
-		if err == nil {
-			_, err = g.names.Add(c.Node)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the ranks: %w", err)
-		}
-		g.In, g.Pushed, g.Ranks = append(g.In, c.State.In), append(g.Pushed, c.State.Pushed), append(g.Ranks, c.State.Rank)
-	}
-	var out outlists
-	for e, err := range edges {
-		if err == nil {
-			err = g.addEdges(&out, e)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the edges of ranks: %w", err)
-		}
-	}
-	var err error
-	g.Graph, err = rank.Build(g.names.Len(), rank.Edges(out.all()))
-	return g, err
+// graphBuilder numbers nodes in the order in which it meets their names, as nodes or as targets. So it reads
+// everything once, and a node can be a target before its state is known.
+type graphBuilder struct {
+	g       *Graph
+	out     outlists
+	is      []nodeFacts // of each node
+	numbers []uint32    // of the targets of one node
 }
 
-func (g *Graph) addEdges(out *outlists, e Edges) error {
-	from, ok := g.names.Number(e.Node)
-	if !ok {
-		return fmt.Errorf("%w: %q has edges and no state", ErrInconsistent, e.Node)
-	}
-	numbers := make([]uint32, len(e.Targets))
-	for i, t := range e.Targets {
-		if numbers[i], ok = g.names.Number(t); !ok {
-			return fmt.Errorf("%w: %q has an edge from %q and no state", ErrInconsistent, t, e.Node)
+type nodeFacts uint8
+
+const (
+	stated nodeFacts = 1 << iota // has a state
+	linked                       // has edges in some direction
+)
+
+func (b *graphBuilder) build(nodes iter.Seq2[Node, error], journal iter.Seq2[Change, error]) (*Graph, error) {
+	for n, err := range nodes {
+		if err == nil {
+			err = b.add(&n)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the graph of ranks: %w", err)
 		}
 	}
-	out.add(from, numbers)
+	for c, err := range journal {
+		if err == nil {
+			err = b.overlay(&c)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the journal of ranks: %w", err)
+		}
+	}
+	if slices.Contains(b.is, linked) {
+		return nil, b.nameWithoutState(nodes)
+	}
+	var err error
+	b.g.Graph, err = rank.Build(b.g.names.Len(), rank.Edges(b.out.all()))
+	return b.g, err
+}
+
+func (b *graphBuilder) number(name []byte) (uint32, error) {
+	i, added, err := b.g.names.NumberOrAdd(name)
+	if added {
+		b.is = append(b.is, 0)
+		b.g.In, b.g.Pushed, b.g.Ranks = append(b.g.In, 0), append(b.g.Pushed, 0), append(b.g.Ranks, rank.Teleport)
+	}
+	return i, err
+}
+
+func (b *graphBuilder) add(n *Node) error {
+	name := []byte(n.Name)
+	if n.Stated {
+		i, err := b.number(name)
+		if err != nil {
+			return err
+		}
+		if b.is[i]&stated != 0 {
+			return fmt.Errorf("%w: %q and another", rank.ErrSameBits, n.Name)
+		}
+		b.set(i, &n.State)
+	}
+	b.numbers = b.numbers[:0]
+	for target, err := range n.Targets {
+		if err != nil {
+			return fmt.Errorf("edges of %q: %w", n.Name, err)
+		}
+		to, err := b.number(target)
+		if err != nil {
+			return err
+		}
+		b.is[to] |= linked
+		b.numbers = append(b.numbers, to)
+	}
+	if len(b.numbers) == 0 {
+		return nil
+	}
+	from, err := b.number(name)
+	if err != nil {
+		return err
+	}
+	b.is[from] |= linked
+	b.out.add(from, b.numbers)
 	return nil
+}
+
+func (b *graphBuilder) set(i uint32, s *State) {
+	b.is[i] |= stated
+	b.g.In[i], b.g.Pushed[i], b.g.Ranks[i] = s.In, s.Pushed, s.Rank
+}
+
+// overlay lets a change of the journal count.
+func (b *graphBuilder) overlay(c *Change) error {
+	i, err := b.number([]byte(c.Node))
+	if err != nil {
+		return err
+	}
+	b.set(i, &c.State)
+	if c.gone() {
+		b.set(i, &State{Rank: rank.Teleport})
+		b.is[i] &^= stated
+	}
+	return nil
+}
+
+// nameWithoutState returns an error that names the first node with edges and no state.
+func (b *graphBuilder) nameWithoutState(nodes iter.Seq2[Node, error]) error {
+	without := func(name []byte) bool {
+		i, known := b.g.Number(string(name))
+		return known && b.is[i] == linked
+	}
+	for n, err := range nodes {
+		if err != nil {
+			return fmt.Errorf("read the graph of ranks: %w", err)
+		}
+		for target, err := range n.Targets {
+			switch {
+			case err != nil:
+				return fmt.Errorf("read the graph of ranks: %w", err)
+			case without([]byte(n.Name)):
+				return fmt.Errorf("%w: %q has edges and no state", ErrInconsistent, n.Name)
+			case without(target):
+				return fmt.Errorf("%w: %q has an edge from %q and no state", ErrInconsistent, target, n.Name)
+			}
+		}
+	}
+	return fmt.Errorf("%w: a node has edges and no state", ErrInconsistent)
 }
 
 // Number returns the number of a node, or false if it has no edges in either direction.

@@ -75,21 +75,27 @@ func TestBuildGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	broken := func(yield func(Node, error) bool) {
+		yield(Node{Name: "a", Targets: func(yield func([]byte, error) bool) { yield(nil, errBroken) }}, nil)
+	}
 	for _, c := range []struct {
-		name   string
-		states iter.Seq2[Change, error]
-		edges  iter.Seq2[Edges, error]
-		says   string
+		name    string
+		nodes   iter.Seq2[Node, error]
+		journal string
+		says    string
 	}{
-		{"whole", m.stored(), m.allEdges(), ""},
-		{"no states", changes(""), m.allEdges(), `"a" has edges and no state`},
-		{"a target without a state", changes("a=2 b=1"), m.allEdges(), `"c" has an edge from "a" and no state`},
-		{"states fail", changes("a=2 !"), m.allEdges(), "read the ranks: disk on fire"},
-		{"edges fail", m.stored(), func(yield func(Edges, error) bool) { yield(Edges{}, errBroken) }, "read the edges of ranks: disk on fire"},
+		{"whole", m.nodes(m.stored()), "", ""},
+		{"a node that only the journal knows is gone", m.nodes(m.stored()), "d=0", ""},
+		{"no states", m.nodes(changes("")), "", `"a" has edges and no state`},
+		{"a target without a state", m.nodes(changes("a=2 b=1")), "", `"c" has an edge from "a" and no state`},
+		{"a state that is gone", m.nodes(m.stored()), "c=0", `"c" has an edge from "a" and no state`},
+		{"nodes fail", m.nodes(changes("a=2 !")), "", "read the graph of ranks: disk on fire"},
+		{"edges fail", broken, "", `read the graph of ranks: edges of "a": disk on fire`},
+		{"journal fails", m.nodes(m.stored()), "!", "read the journal of ranks: disk on fire"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			g, err := BuildGraph(c.states, c.edges)
+			g, err := BuildGraph(c.nodes, changes(c.journal))
 			if c.says != "" {
 				if err == nil || !strings.Contains(err.Error(), c.says) {
 					t.Fatalf("error %v, want %q", err, c.says)
@@ -101,7 +107,8 @@ func TestBuildGraph(t *testing.T) {
 			}
 			b, ok := g.Number("b")
 			_, unknown := g.Number("x")
-			if !ok || b != 1 || unknown || g.Nodes() != 3 || g.Edges() != 4 {
+			gone := len(strings.Fields(c.journal)) // nodes without edges
+			if !ok || b != 1 || unknown || g.Nodes() != 3+gone || g.Edges() != 4 {
 				t.Errorf("b is %d, %t; x is known: %t; %d nodes, %d edges", b, ok, unknown, g.Nodes(), g.Edges())
 			}
 			if got := g.Rank(g.Ranks, "b"); got != m.states["b"].Rank {

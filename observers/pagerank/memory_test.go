@@ -134,10 +134,30 @@ func (m *memory) left() iter.Seq2[Change, error] {
 	}
 }
 
-func (m *memory) allEdges() iter.Seq2[Edges, error] {
-	return func(yield func(Edges, error) bool) {
-		for _, node := range slices.Sorted(maps.Keys(m.edges)) {
-			if !yield(Edges{node, m.edges[node]}, nil) {
+// nodes yields the edges of all nodes, with those of the states that there are.
+func (m *memory) nodes(states iter.Seq2[Change, error]) iter.Seq2[Node, error] {
+	return func(yield func(Node, error) bool) {
+		known := make(map[string]State)
+		for c, err := range states {
+			if err != nil {
+				yield(Node{}, err)
+				return
+			}
+			known[c.Node] = c.State
+		}
+		names := slices.AppendSeq(slices.Collect(maps.Keys(known)), maps.Keys(m.edges))
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			n := Node{Name: name, Targets: func(yield func([]byte, error) bool) {
+				for _, target := range m.edges[name] {
+					if !yield([]byte(target), nil) {
+						return
+					}
+				}
+			}}
+			s, ok := known[name]
+			n.State, n.Stated = s, ok
+			if !yield(n, nil) {
 				return
 			}
 		}
@@ -150,7 +170,7 @@ const rounding = 1e-9
 // check checks the graph against the invariants of the package. At rest, when no work
 // is left for a further run, it also compares the ranks with a full solve.
 func (m *memory) check(t *testing.T, tolerance float64, rest bool) error {
-	g, err := BuildGraph(Overlay(m.stored(), m.left()), m.allEdges())
+	g, err := BuildGraph(m.nodes(m.stored()), m.left())
 	if err != nil {
 		return err
 	}
