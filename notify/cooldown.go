@@ -109,24 +109,31 @@ func (o *Observer) cooldownAfter(took time.Duration) time.Duration {
 // deferrable ones. It asks once for each observer whether it cools down, so that rows that are due
 // together are in one burst.
 func (q *queue) releaseDue(now time.Time) {
-	cooling := make(map[int]time.Time)
-	for len(q.delayed) > 0 && !q.delayed[0].until.After(now) {
-		e := q.delayed[0]
+	for i := range q.delayed {
+		q.releaseDueOf(i, now)
+	}
+}
+
+func (q *queue) releaseDueOf(observer int, now time.Time) {
+	list := &q.delayed[observer]
+	var cooling time.Time
+	asked := false
+	for len(*list) > 0 && !(*list)[0].until.After(now) {
+		e := (*list)[0]
 		if e.debounced {
-			until, asked := cooling[e.observer]
 			if !asked {
-				until = q.cooldownUntil(e.observer, now)
-				cooling[e.observer] = until
+				cooling, asked = q.cooldownUntil(observer, now), true
 			}
+			until := cooling
 			if until.IsZero() {
 				until = q.deferredUntil(e, now)
 			}
 			if !until.IsZero() {
 				e.until = until
-				heap.Fix(&q.delayed, 0)
+				heap.Fix(list, 0)
 				continue
 			}
 		}
-		q.makeReady(heap.Pop(&q.delayed).(*entry))
+		q.makeReady(heap.Pop(list).(*entry))
 	}
 }

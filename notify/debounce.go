@@ -48,8 +48,8 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 
 func (q *queue) delayUntil(e *entry, until time.Time) {
 	e.place, e.until = delayed, until
-	heap.Push(&q.delayed, e)
-	if q.delayed[0] == e {
+	heap.Push(&q.delayed[e.observer], e)
+	if q.delayed[e.observer][0] == e {
 		q.wakeTimer()
 	}
 }
@@ -62,7 +62,7 @@ func (q *queue) openWaiting(e *entry) {
 	case e.place == ready:
 		heap.Fix(&q.ready[e.observer], e.pos)
 	case e.debounced:
-		heap.Remove(&q.delayed, e.pos)
+		heap.Remove(&q.delayed[e.observer], e.pos)
 		q.makeReady(e)
 	}
 }
@@ -98,13 +98,14 @@ func (q *queue) release(now time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.releaseDue(now)
-	idle := q.releaseDebounced(now)
-	if len(q.delayed) == 0 {
-		return 0
-	}
-	next := q.delayed[0].until.Sub(now)
-	if idle > 0 {
-		next = min(next, idle)
+	next := q.releaseDebounced(now)
+	for i := range q.delayed {
+		if len(q.delayed[i]) == 0 {
+			continue
+		}
+		if due := q.delayed[i][0].until.Sub(now); next <= 0 || due < next {
+			next = due
+		}
 	}
 	return next
 }

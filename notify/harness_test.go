@@ -168,8 +168,8 @@ func (q *queue) checkInvariants(t testing.TB) {
 				t.Errorf("%v is ready, but not in its heap", k)
 			}
 		case delayed:
-			if e.pos >= len(q.delayed) || q.delayed[e.pos] != e {
-				t.Errorf("%v is delayed, but not in the heap", k)
+			if h := q.delayed[k.observer]; e.pos >= len(h) || h[e.pos] != e {
+				t.Errorf("%v is delayed, but not in its heap", k)
 			}
 		}
 		waiting[k.observer]++
@@ -186,14 +186,18 @@ func (q *queue) checkInvariants(t testing.TB) {
 	if spare != 0 {
 		t.Errorf("%d more entries are offered for spare time than are in the lists", spare)
 	}
-	inHeaps, debounced := len(q.delayed), 0
-	for _, e := range q.delayed {
-		if e.debounced {
-			debounced++
+	inHeaps := 0
+	for i, h := range q.delayed {
+		debounced := 0
+		for _, e := range h {
+			if e.debounced {
+				debounced++
+			}
 		}
-	}
-	if debounced != q.allDebounced() {
-		t.Errorf("%d entries are debounced, counted as %d", debounced, q.allDebounced())
+		if debounced != q.debounced[i] {
+			t.Errorf("%d entries of observer %d are debounced, counted as %d", debounced, i, q.debounced[i])
+		}
+		inHeaps += len(h)
 	}
 	for i := range q.ready {
 		inHeaps += len(q.ready[i]) + q.busy[i]

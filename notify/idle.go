@@ -102,36 +102,39 @@ func (q *queue) releaseDebounced(now time.Time) (wait time.Duration) {
 	if q.allDebounced() == 0 {
 		return 0
 	}
-	idle, some := make([]bool, len(q.ready)), false
-	for i := range q.ready {
+	var idle []int
+	for i := range q.delayed {
 		if q.registry.list[i].Debounce == 0 {
 			continue
 		}
-		in := q.idleIn(i, now)
-		if idle[i] = in == 0; in > 0 && (wait == 0 || in < wait) {
+		in := q.idleIn(i, now) // it also notes since when upstream is inactive
+		switch {
+		case q.debounced[i] == 0:
+		case in == 0:
+			idle = append(idle, i)
+		case in > 0 && (wait == 0 || in < wait):
 			wait = in
 		}
-		some = some || idle[i]
 	}
-	if !some {
-		return wait
+	for _, i := range idle { // not before: what becomes ready makes upstream active
+		q.releaseDebouncedOf(i)
 	}
-	kept := q.delayed[:0]
-	for _, e := range q.delayed {
-		if e.debounced && idle[e.observer] {
+	return wait
+}
+
+// releaseDebouncedOf makes the debounced entries of an observer ready. Those that back off stay.
+func (q *queue) releaseDebouncedOf(observer int) {
+	list := q.delayed[observer]
+	kept := list[:0]
+	for _, e := range list {
+		if e.debounced {
 			q.makeReady(e)
 			continue
 		}
+		e.pos = len(kept)
 		kept = append(kept, e)
 	}
-	if len(kept) == len(q.delayed) {
-		return wait
-	}
-	clear(q.delayed[len(kept):])
-	q.delayed = kept
-	for i, e := range q.delayed {
-		e.pos = i
-	}
-	heap.Init(&q.delayed) // the timer may fire too early; runTimer then finds nothing due
-	return wait
+	clear(list[len(kept):])
+	q.delayed[observer] = kept
+	heap.Init(&q.delayed[observer]) // the timer may fire too early; runTimer then finds nothing due
 }

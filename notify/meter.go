@@ -76,8 +76,10 @@ func (q *queue) oldestWaits(now time.Time) []time.Duration {
 			longer(h[0])
 		}
 	}
-	for _, e := range q.delayed {
-		longer(e)
+	for _, h := range q.delayed {
+		for _, e := range h {
+			longer(e)
+		}
 	}
 	return waits
 }

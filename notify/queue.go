@@ -20,7 +20,7 @@ import (
 //     until a run that began above n has committed (or the row became a dead
 //     letter): there is an entry that will be run and begins later than now; or a
 //     current run whose entry has again >= n; or overflow is set.
-//  2. An entry is in exactly one place: in its ready heap, in the delayed heap, or with
+//  2. An entry is in exactly one place: in its ready heap, in its delayed heap, or with
 //     one worker, which returns it by exactly one of finished and
 //     requeue, whatever happens (fluo#839: tracked for ever).
 //  3. newest does not change during a run; again does. So a worker reads newest
@@ -50,17 +50,17 @@ type queue struct {
 	mu       sync.Mutex
 	work     *sync.Cond // an entry became ready, or the queue was closed
 	entries  map[key]*entry
-	ready    []readyHeap // for each observer
-	delayed  delayedHeap
-	waiting  []int        // ready or delayed entries of each observer
-	busy     []int        // running entries of each observer
-	open     []int        // entries of each observer in mid-continuation (limits.go)
-	opening  []int        // batches under way that may add to these
-	lastRuns []recentRuns // of each observer
-	bursts   []burst      // of each observer
-	handled  []int64      // rows on which each observer has run
-	spare    []list.List  // of each observer: entries for spare time (spare.go)
-	loaders  int          // loaders at work
+	ready    []readyHeap   // for each observer
+	delayed  []delayedHeap // for each observer
+	waiting  []int         // ready or delayed entries of each observer
+	busy     []int         // running entries of each observer
+	open     []int         // entries of each observer in mid-continuation (limits.go)
+	opening  []int         // batches under way that may add to these
+	lastRuns []recentRuns  // of each observer
+	bursts   []burst       // of each observer
+	handled  []int64       // rows on which each observer has run
+	spare    []list.List   // of each observer: entries for spare time (spare.go)
+	loaders  int           // loaders at work
 	idleness
 	overflow  bool   // there may be notifications that are in the table only
 	working   []bool // the workers there are, by number (workers.go)
@@ -75,7 +75,7 @@ func newQueue(r *Registry, capacity int) *queue {
 	n := len(r.list)
 	q := &queue{
 		registry: r, capacity: capacity, entries: make(map[key]*entry),
-		ready: make([]readyHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n), bursts: make([]burst, n), handled: make([]int64, n), spare: make([]list.List, n),
+		ready: make([]readyHeap, n), delayed: make([]delayedHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n), bursts: make([]burst, n), handled: make([]int64, n), spare: make([]list.List, n),
 		idleness: idleness{inactiveSince: make([]time.Time, n), debounced: make([]int, n)},
 		stopped:  make(chan struct{}), timerWake: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
 	}

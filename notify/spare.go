@@ -101,7 +101,7 @@ func (q *queue) releaseSpare() bool {
 		n := q.spareBatch(i)
 		for range n {
 			e := q.spare[i].Front().Value.(*entry)
-			heap.Remove(&q.delayed, e.pos)
+			heap.Remove(&q.delayed[i], e.pos)
 			q.makeReady(e)
 		}
 		if n > 0 {

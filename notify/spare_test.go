@@ -170,7 +170,7 @@ func TestFirstDebounce(t *testing.T) {
 			for i, name := range []string{"fetch", "index"} {
 				q.add([]txn.Notification{{Cell: txn.Cell{Row: "row", Column: registry.list[i].Watches}, Observer: name, TS: 1}}, false)
 			}
-			if got := time.Until(q.delayed[0].until); got != c.want {
+			if got := time.Until(q.delayed[1][0].until); got != c.want {
 				t.Errorf("FirstDebounce %v: the first run comes after %v, want %v", c.first, got, c.want)
 			}
 		})
