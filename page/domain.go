@@ -13,8 +13,10 @@ import (
 // DNS host names must not have. Links to such hosts work in browsers. So this file
 // converts the host before the parser sees it.
 //
-// The parser cannot be told to leave punycode labels alone. They are hidden from
-// it (hidePunycode) and restored afterwards (showPunycode).
+// The parser cannot be told to leave punycode labels alone. It also takes a label such as
+// "-2" or "0x+f" for a number, and its host for an IPv4 address, although the numbers of the
+// standard have no sign. Such labels are hidden from it (hideLabel) and restored afterwards
+// (showLabel).
 
 // newParser returns a parser that uses our "domain to ASCII".
 func newParser() whatwg.Parser {
@@ -27,13 +29,13 @@ func newParser() whatwg.Parser {
 			if err != nil {
 				return refusedHost
 			}
-			return mapLabels(domain, hidePunycode)
+			return mapLabels(domain, hideLabel)
 		}),
 		whatwg.WithPostParseHostFunc(func(u *whatwg.Url, host string) string {
 			if !hasDomain(u) {
 				return host
 			}
-			return mapLabels(host, showPunycode)
+			return mapLabels(host, showLabel)
 		}),
 	)
 }
@@ -101,9 +103,10 @@ func percentDecode(s string) string {
 	return b.String()
 }
 
-// mapLabels applies a function to each label of a domain.
+// mapLabels applies a function to each label of a domain. All labels that it can change have
+// a hyphen or a plus sign.
 func mapLabels(domain string, change func(label string) string) string {
-	if !strings.Contains(domain, "xn-") {
+	if !strings.ContainsAny(domain, "-+") {
 		return domain
 	}
 	labels := strings.Split(domain, ".")
@@ -113,27 +116,32 @@ func mapLabels(domain string, change func(label string) string) string {
 	return strings.Join(labels, ".")
 }
 
-// hidePunycode turns a punycode label into a plain one. It also changes labels that look
-// like its results, so that showPunycode is its inverse:
+// hideLabel turns a label that the parser misreads into a plain one. It also changes labels
+// that look like its results, so that showLabel is its inverse:
 //
 //	xn--x    xn-0-x
 //	xn-0x    xn-00x
-func hidePunycode(label string) string {
-	if rest, ok := strings.CutPrefix(label, "xn--"); ok {
-		return "xn-0-" + rest
-	}
-	if rest, ok := strings.CutPrefix(label, "xn-0"); ok {
-		return "xn-00" + rest
+//	xn-1x    xn-01x
+//	-2       xn-1-2
+func hideLabel(label string) string {
+	switch rest, ok := strings.CutPrefix(label, "xn-"); {
+	case ok && rest != "" && strings.IndexByte("-01", rest[0]) >= 0:
+		return "xn-0" + rest
+	case isSigned(label):
+		return "xn-1" + label
 	}
 	return label
 }
 
-func showPunycode(label string) string {
-	if rest, ok := strings.CutPrefix(label, "xn-0-"); ok {
-		return "xn--" + rest
+func showLabel(label string) string {
+	if rest, ok := strings.CutPrefix(label, "xn-0"); ok {
+		return "xn-" + rest
 	}
-	if rest, ok := strings.CutPrefix(label, "xn-00"); ok {
-		return "xn-0" + rest
-	}
-	return label
+	return strings.TrimPrefix(label, "xn-1")
+}
+
+// isSigned reports whether the parser may read a label as a number with a sign.
+func isSigned(label string) bool {
+	label = strings.TrimPrefix(strings.TrimPrefix(label, "0"), "x")
+	return label != "" && (label[0] == '-' || label[0] == '+')
 }

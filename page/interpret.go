@@ -19,8 +19,9 @@ const MaxAnchorLength = 256
 //
 // Version 1 is not stored. Version 2: the alt of an image is a separate word in an anchor.
 // Version 3: frames. Versions 4 and 5: outlines. Version 6: detected languages that the text does
-// not confirm; and the digest in the state of a URL (schema.URLState) is another one.
-const InterpretVersion = 6
+// not confirm; and the digest in the state of a URL (schema.URLState) is another one. Version 7: a
+// host with a sign before a number, such as "-2", is no IPv4 address.
+const InterpretVersion = 7
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
 // 2 and, for pages, the properties of section 3. It never fails, whatever the body
