@@ -127,8 +127,16 @@ func (m *Manager) Halt() {
 	}
 }
 
+// stopWithin bounds how long Stop takes to give all leases back. When a whole deployment is
+// stopped, the oracles may be gone already, and each transaction would wait for one for half a
+// minute.
+const stopWithin = 5 * time.Second
+
+// errStopped is why Stop does not go on.
+var errStopped = fmt.Errorf("no answer within %v; the leases become free when the token of this process expires", stopWithin)
+
 // Stop gives all leases back. No run under a lease may be under way. If the process ends
-// without it, the leases become free when its token expires.
+// without it, or if it takes too long, the leases become free when its token expires.
 func (m *Manager) Stop(ctx context.Context) error {
 	m.Halt()
 	m.mu.Lock()
@@ -141,12 +149,16 @@ func (m *Manager) Stop(ctx context.Context) error {
 	if m.live.Valid() != nil {
 		return nil // a process that considers this one dead takes them
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, stopWithin, errStopped)
+	defer cancel()
 	var errs []error
 	if b := m.opts.Balanced; b != nil {
 		errs = append(errs, m.withdrawOffer(ctx, b))
 	}
 	for _, name := range names {
-		errs = append(errs, m.giveBack(ctx, name))
+		if ctx.Err() == nil {
+			errs = append(errs, m.giveBack(ctx, name))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -51,7 +53,12 @@ type member struct {
 func (f *fleet) join(opts Options) *member {
 	f.t.Helper()
 	process := f.office.Join()
-	db, err := txn.Open(context.Background(), f.table, txn.Options{Coordination: process.Coordination()})
+	return f.joinAs(process, process.Coordination(), opts)
+}
+
+func (f *fleet) joinAs(process *sharedtest.Process, c *txn.Coordination, opts Options) *member {
+	f.t.Helper()
+	db, err := txn.Open(context.Background(), f.table, txn.Options{Coordination: c})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -365,4 +372,59 @@ func TestLapseWhileWaiting(t *testing.T) {
 	if err := m.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// silent hands out timestamps until it is away.
+type silent struct {
+	txn.Timestamps
+	away atomic.Bool
+}
+
+func (s *silent) Next(ctx context.Context) (uint64, error) {
+	if s.away.Load() {
+		<-ctx.Done()
+		return 0, context.Cause(ctx)
+	}
+	return s.Timestamps.Next(ctx)
+}
+
+func (s *silent) Last(ctx context.Context) (uint64, error) {
+	if s.away.Load() {
+		return s.Next(ctx)
+	}
+	return s.Timestamps.Last(ctx)
+}
+
+// TestStopWithoutOracle: a process that cannot give its leases back, because no oracle
+// answers, stops all the same, and others take the leases when its token has expired.
+func TestStopWithoutOracle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t)
+		process := f.office.Join()
+		oracle := &silent{Timestamps: process}
+		c := process.Coordination()
+		c.Timestamps = oracle
+		wants := []Want{{Name: "x"}, {Name: "y"}, {Name: "z"}}
+		m := f.joinAs(process, c, Options{Wants: wants})
+		m.Start(t.Context())
+		for _, w := range wants {
+			waitFor(t, w.Name, m)
+		}
+		m.Halt()
+		oracle.away.Store(true)
+		begun := time.Now()
+		if err := m.Stop(t.Context()); !errors.Is(err, errStopped) {
+			t.Errorf("Stop returned %v", err)
+		}
+		if took := time.Since(begun); took != stopWithin {
+			t.Errorf("Stop took %v by the clock of the test, want %v", took, stopWithin)
+		}
+		process.Die()
+		next := f.join(Options{Wants: wants})
+		next.Start(t.Context())
+		waitFor(t, "z", next)
+		if err := next.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
