@@ -24,7 +24,12 @@ func (e *exporter) archive(urls []page.URL) error {
 		return fmt.Errorf("a WACZ has 1 to %d pages, not %d", MaxPages, len(urls))
 	}
 	a := &archiver{exporter: e, out: export.NewWACZ(e.w), seen: make(map[page.URL]bool)}
+	listed := make(map[page.URL]bool)
 	for _, u := range urls {
+		if listed[u] {
+			continue // a page has one line: readers take its id for unique
+		}
+		listed[u] = true
 		if err := a.page(u); err != nil {
 			return err
 		}
