@@ -141,10 +141,13 @@ func metaCharset(body []byte) string {
 				continue
 			}
 			label := declaredCharset(z)
-			if strings.HasPrefix(label, "utf-16") {
+			switch {
+			case label == "":
+			case strings.HasPrefix(label, "utf-16"):
 				return "utf-8" // it cannot be UTF-16, as it was readable as ASCII
-			}
-			if label != "" {
+			case label == "x-user-defined":
+				return "windows-1252" // as the standard has it, for pages that bring their own fonts
+			default:
 				return label
 			}
 		}

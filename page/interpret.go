@@ -20,7 +20,8 @@ const MaxAnchorLength = 256
 // Version 1 is not stored. Version 2: the alt of an image is a separate word in an anchor.
 // Version 3: frames. Versions 4 and 5: outlines. Version 6: detected languages that the text does
 // not confirm; and the digest in the state of a URL (schema.URLState) is another one. Version 7: a
-// host with a sign before a number, such as "-2", is no IPv4 address.
+// host with a sign before a number, such as "-2", is no IPv4 address; and <meta
+// charset=x-user-defined>.
 const InterpretVersion = 7
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
