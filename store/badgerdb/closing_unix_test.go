@@ -55,7 +55,7 @@ func TestRemovedWhileOpen(t *testing.T) {
 	if _, err := db.Mutate(t.Context(), m); !errors.Is(err, store.ErrNotDone) || !errors.Is(err, store.ErrUnwritable) {
 		t.Errorf("Mutate: %v", err)
 	}
-	if err := db.Close(); !errors.Is(err, store.ErrUnwritable) || !strings.Contains(err.Error(), "the directory was removed") {
+	if err := db.Close(); !errors.Is(err, store.ErrUnwritable) || !strings.Contains(err.Error(), "the directory and its contents were removed") {
 		t.Errorf("Close: %v", err)
 	}
 	if !t.Failed() { // Badger's goroutines cannot be stopped

@@ -194,7 +194,7 @@ func TestRefuses(t *testing.T) {
 			t.Error(err)
 		}
 	}})
-	if err == nil || !strings.Contains(err.Error(), "somebody wrote") {
+	if err == nil || !strings.Contains(err.Error(), "was written to during the copy") {
 		t.Errorf("a source that changed: %v", err)
 	}
 }
