@@ -150,7 +150,7 @@ func TestArchiveOfDocuments(t *testing.T) {
 	}
 	opts := choice(export.FormatWACZ, export.Pages)
 	opts.URLs = []page.URL{"https://a.example/damaged.pdf"}
-	if err := writeTo(t, r, opts); err == nil || !strings.Contains(err.Error(), "no stored copy") {
+	if err := writeTo(t, r, opts); err == nil || !strings.Contains(err.Error(), "no copy of the page is stored") {
 		t.Errorf("a damaged document: %v", err)
 	}
 	opts.URLs = []page.URL{"https://a.example/", "https://a.example/report.docx", "https://a.example/plan.pdf"}
@@ -181,7 +181,7 @@ func TestArchiveOfNothing(t *testing.T) {
 	for _, u := range []page.URL{"https://unknown.example/", "https://gone.example/"} {
 		opts := choice(export.FormatWACZ, export.Pages)
 		opts.URLs = []page.URL{u}
-		if err := writeTo(t, r, opts); err == nil || !strings.Contains(err.Error(), "no stored copy") {
+		if err := writeTo(t, r, opts); err == nil || !strings.Contains(err.Error(), "no copy of the page is stored") {
 			t.Errorf("%s: %v", u, err)
 		}
 	}
