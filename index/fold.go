@@ -60,6 +60,7 @@ func (s *search) readAndFold(ctx context.Context, above, list []candidate) ([]ca
 // comparisons of some ten nanoseconds: nearly all pairs differ in the hash of their address
 // and in the first bins of their sketches.
 func (s *search) fold(above, list []candidate) []candidate {
+	readWaiting(above, list)
 	list = s.foldInto(above, list)
 	taken := make([]bool, len(list))
 	out := make([]candidate, 0, len(list))

@@ -31,6 +31,10 @@ type pageKey struct {
 
 	version  pageVersion
 	language string // in the address, "" if there is none
+	// waiting is the key that the page has if its address names a language that it is not in,
+	// because it waits for its translation; nil if its address names none (waiting.go).
+	waiting *pageKey
+	unread  string // the first part of the address that may be another language
 	// numbered says that the address has a version or a date in a place where other pages
 	// have a number: /34/guide, /2024/05/guide, tool-1.2-released. Different pages can
 	// differ in these, too.
@@ -43,6 +47,15 @@ type pageKey struct {
 
 // makePageKey reads the address and the title of a document in a language.
 func makePageKey(u page.URL, title, language string) *pageKey {
+	k := readPageKey(u, title, language)
+	if k.language == "" && k.unread != "" {
+		k.waiting = readPageKey(u, title, k.unread)
+	}
+	return k
+}
+
+// readPageKey is the key without the one that the page has if it waits for its translation.
+func readPageKey(u page.URL, title, language string) *pageKey {
 	k := &pageKey{host: hostOf(u)}
 	_, rest, _ := strings.Cut(string(u), "://")
 	_, rest, _ = strings.Cut(rest, "/")
@@ -119,7 +132,13 @@ func hasDate(segments []string) bool {
 // region (pt-BR) is nothing else.
 func (k *pageKey) takeLanguage(s, language string) bool {
 	base := analysis.PrimaryLanguage(s)
-	if k.language != "" || len(s) > len("zh-hans") || len(base) != 2 || base != analysis.PrimaryLanguage(language) && !hasRegion(s) {
+	if k.language != "" || len(s) > len("zh-hans") || len(base) != 2 {
+		return false
+	}
+	if base != analysis.PrimaryLanguage(language) && !hasRegion(s) {
+		if k.unread == "" && mayBeLanguage(s) {
+			k.unread = s
+		}
 		return false
 	}
 	k.language = strings.ToLower(s)
