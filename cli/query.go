@@ -208,6 +208,12 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 	if e.PlaceOf != "" {
 		fmt.Fprintf(b, "      in the place of %s, whose score is %.3f\n", plain(string(e.PlaceOf)), e.PlaceOfScore)
 	}
+	if e.Repeats != "" {
+		fmt.Fprintf(b, "      behind others, since it says little besides what %s says\n", plain(string(e.Repeats)))
+	}
+	for _, o := range e.OtherWords {
+		fmt.Fprintf(b, "      %s for %s\n", plain(o.As), plain(o.Word))
+	}
 	fmt.Fprintf(b, "      title match %.2f, anchor match %.2f, rank %s\n", e.TitleMatch, e.AnchorMatch, rankNumber(e.Rank))
 	c := &e.Columns
 	fmt.Fprintf(b, "      text by column alone: title %.3f, body %.3f, anchors %.3f, outside anchors %.3f, URL %.3f, rest %.3f\n", c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest)

@@ -23,7 +23,7 @@ const (
 
 // sketched takes what tells that the candidate is like another one.
 func (c *candidate) sketched(s *Sketched) {
-	c.translations = s.Translations
+	c.translations, c.sample = s.Translations, s.Sample
 	if c.sketch = sketch.Of(s.Sketch); c.sketch != nil {
 		c.bins = c.sketch.Bins()
 	}

@@ -216,19 +216,22 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 			return nil, 0, err
 		}
 	}
-	if s.opts.PerHost > 0 && !s.c.OneSite {
-		more, err := s.otherHosts(ctx, b, above, best, total)
-		if err != nil {
+	perHost := s.opts.PerHost
+	if s.c.OneSite {
+		perHost = 0
+	}
+	var more []candidate
+	if perHost > 0 {
+		if more, err = s.otherHosts(ctx, b, above, best, total); err != nil {
 			return nil, 0, err
 		}
-		if !s.opts.Unfold {
-			if more, err = s.readAndFold(ctx, best, more); err != nil {
-				return nil, 0, err
-			}
-		}
-		return diversify(above, best, rest, more, s.opts.PerHost), total, nil
 	}
-	return append(best, rest...), total, nil
+	if !s.opts.Unfold {
+		if more, err = s.readAndFold(ctx, best, more); err != nil {
+			return nil, 0, err
+		}
+	}
+	return diversify(above, best, rest, more, perHost, !s.opts.Unfold), total, nil
 }
 
 // without removes from list what is in seen, or folded into that.

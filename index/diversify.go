@@ -19,6 +19,9 @@ import (
 // documents match. With site: there is no limit. A document with some of the words never
 // moves above one with all of them: the first tier is diversified by itself, the second
 // into the places that are left, and the hosts shown by the first tier count.
+//
+// Results that say little besides what a result above says move as well (littlenew.go), also with
+// site:, unless there are no others.
 
 // firstPage is how many hits are diversified. It does not depend on the requested page.
 const firstPage = 10
@@ -33,19 +36,25 @@ const leastShare = 0.7
 // are of other hosts. A document stays if no document of another host is worth its place.
 // above is the tier before, with fewer documents than a page. If list has no document of a
 // host on the page, the host's last document in above is the one that counts the displaced
-// ones. rest is what comes after list in any case.
-func diversify(above, list, rest, more []candidate, perHost int) []candidate {
+// ones. rest is what comes after list in any case. perHost 0 is no limit.
+// With lowerRepeated, documents that say little new move, too.
+func diversify(above, list, rest, more []candidate, perHost int, lowerRepeated bool) []candidate {
 	top := list[:min(len(list), rerankTop)]
 	shown := countHosts(above) // host → how many are on the first page
 	places := firstPage - len(above)
 	first := make([]candidate, 0, len(top))
-	var displaced, below []candidate
+	var displaced, repeated, below []candidate
 	for i, c := range top {
 		host := c.host()
+		if lowerRepeated && len(first) < places {
+			c.repeats = c.repeated(above, first)
+		}
 		switch {
 		case len(first) == places:
 			below = append(below, c)
-		case shown[host] < perHost || len(displaced) == 0 && !worth(c.placed(), shown, perHost, top[i+1:], more):
+		case c.repeats != "":
+			repeated = append(repeated, c)
+		case perHost == 0 || shown[host] < perHost || len(displaced) == 0 && !worth(c.placed(), shown, perHost, top[i+1:], more):
 			shown[host]++
 			first = append(first, c)
 		default:
@@ -63,10 +72,13 @@ func diversify(above, list, rest, more []candidate, perHost int) []candidate {
 		}
 	}
 	tail := without(slices.Concat(list[len(top):], rest), first[spread:])
+	displaced = append(displaced, repeated...)
 	missing := min(max(places-len(first), 0), len(displaced))
 	first = append(first, displaced[:missing]...)
 	displaced = displaced[missing:]
-	tellMore(above, first, displaced)
+	if perHost > 0 {
+		tellMore(above, first, displaced)
+	}
 	out := append(append(first, displaced...), below...)
 	return append(out, tail...)
 }

@@ -36,7 +36,7 @@ func TestDiversify(t *testing.T) {
 		}
 		before := slices.Clone(list)
 		above := slices.Clone(list[:len(tt.above)])
-		got := append(above, diversify(above, list[len(tt.above):], nil, nil, tt.perHost)...)
+		got := append(above, diversify(above, list[len(tt.above):], nil, nil, tt.perHost, true)...)
 		var order, more strings.Builder
 		for i, c := range got {
 			host := c.url.Host()[:1]

@@ -47,6 +47,11 @@ type Explanation struct {
 	// has its place, and it is listed in the Also of the hit. "" if that is the hit itself.
 	PlaceOf      page.URL `json:"place_of,omitempty"`
 	PlaceOfScore float64  `json:"place_of_score,omitempty"`
+	// Repeats is the hit above that says most of what this one says, so that this one moved behind others
+	// (littlenew.go); "" if there is none.
+	Repeats page.URL `json:"repeats,omitempty"`
+	// OtherWords is what the title and the marked words of the snippet have for words of the query.
+	OtherWords []OtherWord `json:"other_words,omitempty"`
 }
 
 // Columns are scores by column.
@@ -83,6 +88,7 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 		if f.placeOf != nil {
 			e.PlaceOf, e.PlaceOfScore = f.placeOf.url, f.placeOf.score
 		}
+		e.Repeats, e.OtherWords = f.repeats, otherWords(s.c.Words, &hits[i])
 		if f.allWords {
 			e.Tier = "all words"
 		}

@@ -186,7 +186,7 @@ func randomCandidates(rng *rand.Rand) (list []candidate) {
 		c.url = page.URL("https://a.example/" + pick("", "fr/", "en/") + pick("", "1.1/", "1.2/", "34/", "master/") + pick("x", "y"))
 		c.title = pick("T", "U", "T 1.1")
 		c.titleMatch = float64(rng.IntN(2))
-		c.sketched(&Sketched{texts[rng.IntN(3)][:rng.IntN(2)*sketch.Size], int64(max(rng.IntN(8)-5, 0))})
+		c.sketched(&Sketched{texts[rng.IntN(3)][:rng.IntN(2)*sketch.Size], int64(max(rng.IntN(8)-5, 0)), ""})
 		if rng.IntN(5) == 0 {
 			c.bins = telling - 1
 		}

@@ -66,8 +66,15 @@ func (l *likeness) add(t *analysis.Token, from analysis.Source) {
 
 // stored is the stored form of the sample.
 func (l *likeness) stored() []byte {
-	sample := l.sample.Sample()
-	b := make([]byte, 0, 2*len(sample))
+	return PackSample(l.sample.Sample())
+}
+
+// sampleBytes is the bytes of a shingle in a stored sample.
+const sampleBytes = 2
+
+// PackSample is the stored form of the Sample of a [Portable].
+func PackSample(sample []uint16) []byte {
+	b := make([]byte, 0, sampleBytes*len(sample))
 	for _, slot := range sample {
 		b = binary.LittleEndian.AppendUint16(b, slot)
 	}
@@ -85,8 +92,8 @@ type repeatedChange struct {
 
 // slotsOf is the shingles of a stored sample.
 func slotsOf(sample []byte) []uint16 {
-	list := make([]uint16, 0, len(sample)/2)
-	for ; len(sample) >= 2; sample = sample[2:] {
+	list := make([]uint16, 0, len(sample)/sampleBytes)
+	for ; len(sample) >= sampleBytes; sample = sample[sampleBytes:] {
 		list = append(list, binary.LittleEndian.Uint16(sample)%sketch.Slots)
 	}
 	return list

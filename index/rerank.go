@@ -25,6 +25,8 @@ type candidate struct {
 	sketch        *sketch.Sketch // of the main content, nil if it is unknown
 	bins          int            // of the sketch
 	translations  int64          // see [Sketched]
+	sample        string         // see [Sketched]
+	repeats       page.URL       // the hit above that says most of what this one says (littlenew.go)
 	folded        *[]candidate   // into this one
 	placeOf       *candidate     // the folded one whose place this one has
 	otherLanguage bool           // counts less, for its language

@@ -57,9 +57,10 @@ func translations(d *Document, o *page.Outline) int64 {
 type Sketched struct {
 	Sketch       []byte // of the main content (index/sketch); empty if it is unknown
 	Translations int64  // equal for translations of one page, 0 for a page that names none
+	Sample       string // of the text (repeats.go)
 }
 
-const selectSketches = "SELECT j.key, s.sketch, s.translations FROM json_each(?) j CROSS JOIN sketches s ON s.id=j.value"
+const selectSketches = "SELECT j.key, s.sketch, s.translations, s.sample FROM json_each(?) j CROSS JOIN sketches s ON s.id=j.value"
 
 // sketches reads what tells that documents are alike.
 func (s *viewShard) sketches(ctx context.Context, ids []int64) ([]Sketched, error) {
@@ -76,7 +77,7 @@ func (s *viewShard) sketches(ctx context.Context, ids []int64) ([]Sketched, erro
 		return out, nil
 	}
 	return out, s.readSketches(ctx, missing, func(i int, found Sketched) {
-		s.v.cache.sketches.add(missing[i], found, cacheEntry+len(found.Sketch))
+		s.v.cache.sketches.add(missing[i], found, cacheEntry+len(found.Sketch)+len(found.Sample))
 		out[at[i]] = found
 	})
 }
@@ -92,7 +93,7 @@ func (s *viewShard) readSketches(ctx context.Context, ids []int64, fn func(i int
 	for ; rows.Next(); n++ {
 		var i int
 		var found Sketched
-		if err := rows.Scan(&i, &found.Sketch, &found.Translations); err != nil {
+		if err := rows.Scan(&i, &found.Sketch, &found.Translations, &found.Sample); err != nil {
 			return err
 		}
 		if len(found.Sketch) != sketch.Size {

@@ -18,7 +18,7 @@ import (
 // TestSpec runs testdata/spec. The commands work on one index per file:
 //
 //	apply                    a block per change: "doc CLUSTER seq=N url=URL [lang=] [rank=] [fetched=] [inlinks=]",
-//	                         then "title: …", "text: …", "anchor: …", "member: …", "alternate: LANG URL";
+//	                         then "title: …", "text: …", "menu: …", "anchor: …", "member: …", "alternate: LANG URL";
 //	                         or "delete CLUSTER seq=N"
 //	touch URL TIME, ranks    the light updates
 //	query [limit=] [offset=] [perhost=] [lang=] [sort=date] [verbatim] [unfold] [urls]
@@ -149,6 +149,10 @@ func (s *specIndex) changes(d *datadriven.TestData) (list []Change) {
 				}
 				o.Alternates = append(o.Alternates, page.Alternate{URL: page.URL(u), Language: language})
 				doc.Outline = o.Encode()
+			case "menu": // behind the text, which is the main content
+				o := page.Outline{Main: []page.Range{{End: len(doc.Text)}}}
+				doc.Text += "\n" + value
+				doc.Outline = o.Encode()
 			case "member":
 				doc.Members = append(doc.Members, page.URL(value))
 			default:
@@ -274,6 +278,12 @@ func (s *specIndex) ranking(d *datadriven.TestData) (string, error) {
 			}
 			if h.MoreFromHost > 0 {
 				fmt.Fprintf(&b, ", %d more from this host", h.MoreFromHost)
+			}
+			for _, w := range e.OtherWords {
+				fmt.Fprintf(&b, ", %s for %s", w.As, w.Word)
+			}
+			if e.Repeats != "" {
+				fmt.Fprintf(&b, ", little besides %s", e.Repeats)
 			}
 			for _, a := range h.Also {
 				fmt.Fprintf(&b, ", with %s", a.URL)

@@ -52,7 +52,7 @@ func (c *contents) put(key contentKey, what *content) {
 
 // size is about how many bytes a content takes.
 func (c *content) size() int {
-	n := 500 + len(c.about.Anchors) + len(c.sketch)
+	n := 500 + len(c.about.Anchors) + len(c.sketch) + len(c.sample)
 	for _, text := range c.texts {
 		n += len(text)
 	}

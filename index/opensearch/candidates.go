@@ -24,6 +24,7 @@ type content struct {
 	about  *about
 	texts  index.ColumnTexts
 	sketch []byte
+	sample string
 }
 
 // firstLook is how many of the documents that the server finds promising our code scores. It
@@ -244,14 +245,14 @@ func (s *session) fetch(ctx context.Context, list []*candidate) error {
 
 // contentOf unpacks the content of a document, which the record then lacks.
 func contentOf(r *record) (c *content, err error) {
-	c = &content{sketch: r.Sketch}
+	c = &content{sketch: r.Sketch, sample: string(index.PackSample(r.Sample))}
 	if c.about, err = r.readAbout(); err != nil {
 		return nil, err
 	}
 	if c.texts, err = r.readTexts(); err != nil {
 		return nil, err
 	}
-	r.Content, r.Columns, r.Sketch = nil, nil, nil
+	r.Content, r.Columns, r.Sketch, r.Sample = nil, nil, nil, nil
 	return c, nil
 }
 
@@ -285,7 +286,7 @@ func (s *session) sketches(q *index.SketchesQuestion) ([]index.Sketched, error) 
 		if err != nil {
 			return nil, err
 		}
-		list[i] = index.Sketched{Sketch: c.sketch, Translations: c.about.Translations}
+		list[i] = index.Sketched{Sketch: c.sketch, Translations: c.about.Translations, Sample: c.sample}
 	}
 	return list, nil
 }

@@ -47,6 +47,7 @@ type values struct {
 	Rank                         []float64
 	Fetched, Tokens              []int64
 	Content, Columns, Sketch     []packed
+	Sample                       []uint16
 }
 
 // packed is bytes as the server gives doc values: in base64 without padding.
@@ -75,6 +76,7 @@ func (h *searchHit) takeFields() {
 	one((*packed)(&r.Content), v.Content)
 	one((*packed)(&r.Columns), v.Columns)
 	one((*packed)(&r.Sketch), v.Sketch)
+	r.Sample = v.Sample
 	h.Fields = values{}
 }
 
@@ -89,7 +91,7 @@ var (
 	// rowFields are those of every document that matches.
 	rowFields = []string{"cluster", "seq", "rank", "fetched", "touch", "tokens"}
 	// contentFields are those of candidates in addition.
-	contentFields = append(slices.Clone(rowFields), "content", "columns", "sketch")
+	contentFields = append(slices.Clone(rowFields), "content", "columns", "sketch", "sample")
 	// overlayFields are those of ranks and times.
 	overlayFields = []string{"kind", "cluster", "seq", "rank", "fetched", "touch"}
 )

@@ -324,6 +324,7 @@ type Word struct {
 	Prefix bool       // a single CJK character
 	Stop   bool       // a stop word
 	Full   [][]string // what it is short for, if that is several words
+	Same   []string   // those of Stems that are of other words: what it is short for, or its other spelling
 	// Otherwise is other words for it, and OtherPhrases those that are several words.
 	Otherwise    []string
 	OtherPhrases [][]string
@@ -349,7 +350,7 @@ func queryWords(terms []*Term) (list []Word) {
 			}
 			for _, f := range t.Full {
 				if len(f) == 1 {
-					w.Stems = append(w.Stems, f[0])
+					w.Stems, w.Same = append(w.Stems, f[0]), append(w.Same, f[0])
 				} else {
 					w.Full = append(w.Full, f)
 				}

@@ -1,0 +1,32 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/webindexer/indexer/index"
+)
+
+// TestExplanationText: an explanation names the other words that were found, and the hit that one repeats.
+// What others wrote is shown without control characters.
+func TestExplanationText(t *testing.T) {
+	e := &index.Explanation{
+		Tier: "all words", Text: 2, TitleFactor: 3, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, SectionFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1, PassageFactor: 1,
+		Repeats: "https://a.example/\x1blamp", OtherWords: []index.OtherWord{{Word: "delete", As: "removing"}, {Word: "regex", As: "regular expression"}},
+	}
+	var b strings.Builder
+	explanationText(&b, e, 6)
+	got := b.String()
+	for _, want := range []string{
+		"    score 6.000 = text 2.000 × title 3.00 × anchors 1.00 × rank 1.00 · all words\n",
+		"since it says little besides what https://a.example/", "lamp says\n",
+		"      removing for delete\n      regular expression for regex\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "\x1b") {
+		t.Errorf("control characters in %q", got)
+	}
+}
