@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -59,7 +60,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	a := newApp(stdin, stdout, stderr)
 	a.process = slices.Equal(args, os.Args[1:])
 	root := a.rootCommand()
+	help := &helpWriter{to: stdout}
+	root.SetOut(help)
 	root.SetArgs(withCrawl(root, args))
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), help.err)
 	return report(withInterrupt(ctx, err), stderr, a.isJSON() || err != nil && a.wantsJSON(args))
 }
