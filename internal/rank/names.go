@@ -69,6 +69,21 @@ func (n *Names) Number(name string) (uint32, bool) {
 	return n.slots[at] - 1, known
 }
 
+// Renumber gives each name the number that order has for its present one. order has every number
+// once.
+func (n *Names) Renumber(order []uint32) {
+	bits := make([]uint64, len(n.bits))
+	for i, to := range order {
+		bits[to] = n.bits[i]
+	}
+	n.bits = bits
+	for at, number := range n.slots {
+		if number != 0 {
+			n.slots[at] = order[number-1] + 1
+		}
+	}
+}
+
 // find returns the slot of a hash, or the free slot where it belongs.
 func (n *Names) find(bits uint64) (at int, known bool) {
 	mask := len(n.slots) - 1

@@ -32,7 +32,18 @@ func TestNames(t *testing.T) {
 	if got, added, err := n.NumberOrAdd([]byte("one more")); got != many || !added || err != nil {
 		t.Errorf("one more is %d, added %t, %v", got, added, err)
 	}
-	if n.Len() != many+1 {
+	order := make([]uint32, many+1)
+	for i := range order {
+		order[i] = uint32(many - i)
+	}
+	n.Renumber(order)
+	if got, ok := n.Number("name 7"); !ok || got != many-7 {
+		t.Errorf("name 7 is %d in the opposite order, %t", got, ok)
+	}
+	if got, added, err := n.NumberOrAdd([]byte("the last")); got != many+1 || !added || err != nil {
+		t.Errorf("the last is %d, added %t, %v", got, added, err)
+	}
+	if n.Len() != many+2 {
 		t.Errorf("%d names", n.Len())
 	}
 }

@@ -68,7 +68,7 @@ func TestOverlay(t *testing.T) {
 func TestBuildGraph(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	run, _, err := m.update(t.Context(), 1e-9, Limits{}, targets("a: b c; b: c; c: a"))
+	run, _, err := m.update(t.Context(), 1e-9, Limits{}, targets("a: c; b: c; c: a b"))
 	if err == nil {
 		err = m.finish(t.Context(), run)
 	}
