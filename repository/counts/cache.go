@@ -13,10 +13,9 @@ import (
 
 // A Cache keeps counts, so that counting again costs work in proportion to what was written since.
 //
-// It divides the rows of each part into ranges of some thousand cells, and keeps a tally of each, with the
-// timestamp of the snapshot in which it was counted. Whoever commits tells it which cells were
-// written (Written). Read counts the ranges again in which something was written since, and adds
-// up.
+// It divides the rows of each part into ranges of about a thousand cells, and keeps a tally of each
+// range with the timestamp of the snapshot in which it was counted. Each commit tells the cache which
+// cells it wrote (Written). Read counts the ranges again that were written since, and adds up.
 //
 // # Why the sum is right
 //

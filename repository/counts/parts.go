@@ -190,9 +190,10 @@ func scanTargets(ctx context.Context, tx *txn.Txn, in span, group string) iter.S
 		return target, nil
 	}
 	return func(yield func(item, error) bool) {
+		rest := in
 		for more := true; more; {
 			more = false
-			for it, err := range byKey(ctx, tx, in, group, "", target, func(it *item, _, _ []byte) error {
+			for it, err := range byKey(ctx, tx, rest, group, "", target, func(it *item, _, _ []byte) error {
 				if it.cells == manyRows {
 					return txn.ErrStop
 				}
@@ -202,7 +203,7 @@ func scanTargets(ctx context.Context, tx *txn.Txn, in span, group string) iter.S
 					return
 				}
 				if it.cells == manyRows {
-					in.from, more = it.key+"\x01", true
+					rest.from, more = it.key+"\x01", true
 				}
 			}
 		}
