@@ -188,6 +188,26 @@ func TestCacheCountsWhatWasWritten(t *testing.T) {
 	c.check(t)
 }
 
+// TestCacheOfPopularTarget counts a target that has more rows than a scan of targets reads, and those
+// after it.
+func TestCacheOfPopularTarget(t *testing.T) {
+	c := newCached(t)
+	const popular, more = page.URL("https://a.example/"), 50
+	err := c.write(t.Context(), func(tx *txn.Txn) {
+		for i := range manyRows + more {
+			tx.Set(schema.PairRow(popular, page.URL(fmt.Sprintf("https://b.example/%d", i))), schema.Anchors, nil)
+		}
+		tx.Set(schema.PairRow(popular+"next", popular), schema.Anchors, nil)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.read(t.Context())
+	if err != nil || got.URLs != 2 || got.Links != manyRows+more+1 {
+		t.Errorf("%d URLs and %d links, %v", got.URLs, got.Links, err)
+	}
+}
+
 // TestCacheUnites keeps no more ranges than it may.
 func TestCacheUnites(t *testing.T) {
 	r := newRanges(8)
