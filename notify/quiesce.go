@@ -26,6 +26,8 @@ import (
 //	no transaction     every transaction with a timestamp up to before has
 //	                   ended, or has only just begun and commits above it
 //	no notification    so they will send no more
+//	no other scan      nor does one hold a notification that was handled after it was read
+//	                   (scanPage), with which a weak observer would run again
 //	last == before     and no transaction began or committed in between
 func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
 	if p.db == nil {
@@ -47,7 +49,7 @@ func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
 		switch {
 		case found > 0:
 			pause = time.Millisecond
-		case ended && p.db.LastTimestamp() == before:
+		case ended && p.idleScans() && p.db.LastTimestamp() == before:
 			return before, nil
 		default:
 			if err := sleep(ctx, pause); err != nil {
@@ -56,6 +58,17 @@ func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
 			pause = min(2*pause, 100*time.Millisecond)
 		}
 	}
+}
+
+// idleScans reports whether no scan is under way and the queue has all that earlier ones found.
+func (p *Pipeline) idleScans() bool {
+	if !p.scans.TryLock() {
+		return false
+	}
+	defer p.scans.Unlock()
+	p.queue.mu.Lock()
+	defer p.queue.mu.Unlock()
+	return len(p.queue.entries) == 0
 }
 
 // quiesceShared is Quiesce on a table that several processes share. Only the table and the
