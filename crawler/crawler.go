@@ -39,11 +39,13 @@ type Crawler struct {
 	rng       *rand.Rand
 	running   int // goroutines
 	quiescing bool
-	quiescent bool   // nothing has happened since Quiesce returned
-	stopping  string // why no new requests start; "" while they do
-	err       error  // the first error that ended the crawl
-	paused    string
-	polledAt  time.Time
+	quiescent bool // nothing has happened since Quiesce returned
+	// cancelQuiesce ends the call of Quiesce that began last.
+	cancelQuiesce context.CancelFunc
+	stopping      string // why no new requests start; "" while they do
+	err           error  // the first error that ended the crawl
+	paused        string
+	polledAt      time.Time
 
 	hosts    map[string]*host
 	heap     hostHeap
@@ -78,6 +80,8 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 		hosts:   make(map[string]*host),
 		slots:   make(map[string]*slot),
 		woken:   make(map[string]bool),
+
+		cancelQuiesce: func() {},
 
 		unreached: make(map[string]*Unreached),
 

@@ -86,6 +86,7 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 
 // send starts the request; its slots have been acquired.
 func (c *Crawler) send(h *host, r *request, slots []*slot) {
+	c.cancelQuiesce()
 	var do func(ctx context.Context) (exchange, func(now time.Time), error)
 	switch r.kind {
 	case robotsRequest:

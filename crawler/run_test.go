@@ -178,6 +178,38 @@ func TestQuiesce(t *testing.T) {
 	})
 }
 
+// Run cancels Quiesce when it sends a request, and calls it again before it ends.
+func TestQuiesceIsCanceled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/0")
+		chain(t, w, "https://a.example", 2, 100*time.Millisecond)
+		var late []string
+		var c *Crawler
+		var lasted []time.Duration
+		o := Options{Quiesce: func(ctx context.Context) error {
+			began := time.Now()
+			hosts := late
+			late = nil
+			for _, h := range hosts {
+				time.AfterFunc(time.Second, func() { c.Wake(h) })
+			}
+			if len(hosts) > 0 {
+				<-ctx.Done() // the pipeline would be busy with the pages of this request
+			}
+			lasted = append(lasted, time.Since(began))
+			return context.Cause(ctx)
+		}}
+		c = newCrawler(o, f, w, nil)
+		f.wake = func(host string) { late = append(late, host) }
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(f.list()); n != 3 || len(lasted) != 3 || lasted[0] != time.Second || lasted[1] != time.Second || lasted[2] != 0 {
+			t.Errorf("%d URLs found, Quiesce took %v", n, lasted)
+		}
+	})
+}
+
 func TestQuiesceFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
