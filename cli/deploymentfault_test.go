@@ -125,3 +125,24 @@ func TestServerRestart(t *testing.T) {
 		})
 	}
 }
+
+// TestInterruptWithoutOracle: a loader waits for an oracle that is gone, and the user
+// interrupts it. It prints its summary although it cannot count what is left.
+func TestInterruptWithoutOracle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a database and several processes")
+	}
+	f := newFleet(t, setup{oracles: 1})
+	l := f.load(recordedCrawl(t).files...)
+	f.begun(l)
+	f.oracles[0].Kill()
+	l.Signal(syscall.SIGINT)
+	if status := l.ends(); status != statusInterrupted {
+		t.Errorf("exit status %d", status)
+	}
+	for _, want := range []string{"Interrupted: everything loaded so far is saved.", "what is left to do could not be counted"} {
+		if !strings.Contains(l.Said(), want) {
+			t.Errorf("the loader did not say %q: %s", want, l.Said())
+		}
+	}
+}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,7 @@ type replayRun struct {
 	unusable []error // files that could not be read
 	fatal    error   // of the repository
 	left     left    // of an interrupted run
+	unknown  error   // why an interrupted run does not know what is left in the table
 }
 
 func newReplay(s *session, inputs []*input) *replayRun {
@@ -67,15 +69,28 @@ func (r *replayRun) finish(ctx context.Context) error {
 	return err
 }
 
+// countAfterInterrupt bounds how long an interrupted run waits for the table or the oracle
+// to learn what is left. If one of them cannot be reached, that may be why the user
+// interrupted the run.
+const countAfterInterrupt = 5 * time.Second
+
 // interrupted records the remaining work. If there is none, the replay is done.
 func (r *replayRun) interrupted() error {
-	waiting, err := allWaiting(context.Background(), r.session.repo)
+	ctx, cancel := context.WithTimeout(context.Background(), countAfterInterrupt)
+	defer cancel()
+	waiting, err := allWaiting(ctx, r.session.repo)
 	if err != nil {
-		return err
+		r.sum.Interrupted = true
+		r.unknown = uncounted(err)
+		return nil
 	}
 	r.left.backlog(waiting)
 	r.sum.Interrupted = len(r.left) > 0
 	return nil
+}
+
+func uncounted(err error) error {
+	return fmt.Errorf("%w; what is left to do could not be counted: %w", errInterrupted, err)
 }
 
 // current is the index of the input that is being read.

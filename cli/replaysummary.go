@@ -53,7 +53,7 @@ func (r *replayRun) printSummary(a *app) error {
 	} else {
 		_, err = io.WriteString(a.stdout, r.summaryText(a))
 	}
-	return errors.Join(append(r.unusable, err, r.left.err())...)
+	return errors.Join(append(r.unusable, err, r.left.err(), r.unknown)...)
 }
 
 // finishSummary adds the final figures.
@@ -61,17 +61,31 @@ func (r *replayRun) finishSummary(a *app) error {
 	s, c := &r.sum, &r.counts
 	s.Records, s.Fetches = c.Records.Load(), r.loaded()
 	s.Changed, s.Renewed, s.Late, s.Failed = c.Changed.Load(), c.Renewed.Load(), c.Late.Load(), c.Failed.Load()
-	if a.isShared() { // a worker has the index files
-		ctx := context.Background()
-		var err, cerr error
-		s.Backlog, err = allWaiting(ctx, r.session.repo)
-		s.Documents, cerr = r.session.repo.Documents(ctx)
-		return errors.Join(err, cerr)
+	if r.unknown != nil { // do not wait for the same failure again
+		return nil
 	}
+	ctx, cancel := context.Background(), func() {}
+	if s.Interrupted {
+		ctx, cancel = context.WithTimeout(ctx, countAfterInterrupt)
+	}
+	defer cancel()
+	err := r.countStored(ctx, a)
+	if s.Interrupted && err != nil {
+		r.unknown, err = uncounted(err), nil
+	}
+	return err
+}
+
+// countStored counts what is left to do and what is in the index.
+func (r *replayRun) countStored(ctx context.Context, a *app) (err error) {
+	s := &r.sum
 	s.Backlog = rowsWaiting(r.session.repo)
-	// Count after an interrupt, too.
-	var err error
-	s.Documents, err = a.countDocuments(context.Background(), r.session.repo)
+	if a.isShared() { // other processes have rows, too
+		if s.Backlog, err = allWaiting(ctx, r.session.repo); err != nil {
+			return err
+		}
+	}
+	s.Documents, err = a.countDocuments(ctx, r.session.repo)
 	return err
 }
 
@@ -107,6 +121,9 @@ func (r *replayRun) summaryText(a *app) string {
 			when = "wherever `indexer worker` runs"
 		}
 		fmt.Fprintf(&b, "Observers still have %s to process; they continue %s.\n", count(s.Backlog, "row"), when)
+	}
+	if r.unknown != nil {
+		return b.String()
 	}
 	fmt.Fprintf(&b, "%s has %s.", a.indexPlace(), count(s.Documents, "document"))
 	if l := r.session.repo.Live().FetchToSearchableMS; l.N > 0 {
