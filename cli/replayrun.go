@@ -42,7 +42,7 @@ func newReplay(s *session, inputs []*input) *replayRun {
 func (r *replayRun) run(ctx context.Context) error {
 	inputs := make([]replay.Input, len(r.inputs))
 	for i, in := range r.inputs {
-		inputs[i] = replay.Input{Name: in.name, Open: func(o warc.Options) (*warc.Reader, error) { return in.open(ctx, o) }}
+		inputs[i] = replay.Input{Name: in.name, Regular: in.regular, Open: func(o warc.Options) (*warc.Reader, error) { return in.open(ctx, o) }}
 	}
 	err := replay.Run(ctx, r, inputs, replay.Options{
 		Loaders: r.session.app.cfg.Workers,
@@ -109,6 +109,9 @@ func (r *replayRun) Load(ctx context.Context, f *page.Fetch) (loader.Effect, err
 	}
 	return effect, err
 }
+
+// Loading implements replay.Sink.
+func (r *replayRun) Loading() (end func()) { return r.session.repo.Loading() }
 
 // noteUnusable collects the unreadable files: those with an error, and those without any
 // record.

@@ -73,6 +73,9 @@ func ReplayInBulk(ctx context.Context, dir string, files []string, synced bool, 
 	return run, err
 }
 
+// Loading implements replay.Sink.
+func (b *Bulk) Loading() (end func()) { return func() {} }
+
 // Load implements replay.Sink.
 func (b *Bulk) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
 	began := time.Now()

@@ -22,6 +22,9 @@ type sink struct {
 	mu   sync.Mutex
 	urls map[page.URL]int
 	fail error
+
+	loading, announced int // calls of Loading: those that have not ended, all
+	unannounced        int // loads of the first URL while none was under way
 }
 
 func (s *sink) Load(_ context.Context, f *page.Fetch) (loader.Effect, error) {
@@ -34,7 +37,22 @@ func (s *sink) Load(_ context.Context, f *page.Fetch) (loader.Effect, error) {
 		s.urls = make(map[page.URL]int)
 	}
 	s.urls[f.URL]++
+	if s.loading == 0 && len(s.urls) == 1 {
+		s.unannounced++
+	}
 	return loader.Effect(s.urls[f.URL] % 4), nil
+}
+
+func (s *sink) Loading() (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.loading++
+	s.announced++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.loading--
+	}
 }
 
 // record packs pages of the given sizes into a WARC file.
@@ -73,6 +91,11 @@ func TestRun(t *testing.T) {
 	}
 	if sum := p.Changed.Load() + p.Renewed.Load() + p.Late.Load() + p.Failed.Load(); sum != 7 {
 		t.Errorf("effects add up to %d, not 7", sum)
+	}
+	// A stream may have to wait for its writer. The file does not fit into the buffers, so its
+	// first fetch is loaded before all of it is read.
+	if s.announced != 1 || s.loading != 0 || s.unannounced != 0 {
+		t.Errorf("Loading was called %d times, and has %d times not ended; %d loads before it", s.announced, s.loading, s.unannounced)
 	}
 	if p.Current() != "a stream" {
 		t.Errorf("the last input was %q", p.Current())
