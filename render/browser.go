@@ -174,7 +174,9 @@ func start(ctx context.Context, o Options) (*process, error) {
 		return nil, err
 	}
 	var said output
-	alloc, cancelAlloc := chromedp.NewExecAllocator(context.WithoutCancel(ctx), append(flags(o), chromedp.UserDataDir(files.dir), chromedp.CombinedOutput(&said))...)
+	// Chromium leaves a socket in TMPDIR when it is killed, so that is the profile, too.
+	alloc, cancelAlloc := chromedp.NewExecAllocator(context.WithoutCancel(ctx), append(flags(o),
+		chromedp.UserDataDir(files.dir), chromedp.Env("TMPDIR="+files.dir), chromedp.CombinedOutput(&said))...)
 	// chromedp writes to the log what it does not understand of newer browsers.
 	browser, cancelBrowser := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
 	p := &process{ctx: browser, profile: files, cancel: func() { cancelBrowser(); cancelAlloc() }}

@@ -169,7 +169,7 @@ func (s *Server) Restart() error {
 	s.cmd = exec.Command(filepath.Join(s.home, "bin/opensearch"),
 		"-Ediscovery.type=single-node", "-Enetwork.host=127.0.0.1", "-Ehttp.port="+s.port, "-Etransport.port="+s.transport,
 		"-Ecluster.routing.allocation.disk.threshold_enabled=false", "-Enode.processors=2")
-	s.cmd.Env = append(os.Environ(), "OPENSEARCH_JAVA_HOME="+s.java, "OPENSEARCH_JAVA_OPTS=-Xms384m -Xmx384m -XX:TieredStopAtLevel=1", "HOME="+s.dir)
+	s.cmd.Env = append(os.Environ(), "OPENSEARCH_JAVA_HOME="+s.java, "OPENSEARCH_JAVA_OPTS=-Xms384m -Xmx384m -XX:TieredStopAtLevel=1", "OPENSEARCH_TMPDIR="+s.dir, "HOME="+s.dir)
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	s.cmd.SysProcAttr = attributes()
 	if err := s.cmd.Start(); err != nil {

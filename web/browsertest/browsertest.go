@@ -63,7 +63,11 @@ func Find(t testing.TB) string {
 // Open starts a browser and opens a tab.
 func Open(t testing.TB) *Tab {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Find(t)), chromedp.WindowSize(1280, 900), chromedp.WSURLReadTimeout(testTime))
+	temp, err := os.MkdirTemp("", "browser-") // not of t: the path of a socket must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Find(t)), chromedp.Env("TMPDIR="+temp), chromedp.WindowSize(1280, 900), chromedp.WSURLReadTimeout(testTime))
 	if os.Geteuid() == 0 { // its sandbox does not work as root
 		options = append(options, chromedp.NoSandbox)
 	}
@@ -77,6 +81,7 @@ func Open(t testing.TB) *Tab {
 		if c := chromedp.FromContext(ctx); c != nil && c.Allocator != nil {
 			c.Allocator.Wait()
 		}
+		_ = os.RemoveAll(temp) // some process of the browser may write for another moment
 	})
 	b := &Tab{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, b.hear)
