@@ -127,7 +127,7 @@ func TestServerRestart(t *testing.T) {
 }
 
 // TestInterruptWithoutOracle: a loader waits for an oracle that is gone, and the user
-// interrupts it. It prints its summary although it cannot count what is left.
+// interrupts it. It prints its summary although it cannot count everything.
 func TestInterruptWithoutOracle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
@@ -140,7 +140,7 @@ func TestInterruptWithoutOracle(t *testing.T) {
 	if status := l.ends(); status != statusInterrupted {
 		t.Errorf("exit status %d", status)
 	}
-	for _, want := range []string{"Interrupted: everything loaded so far is saved.", "what is left to do could not be counted"} {
+	for _, want := range []string{"Interrupted: everything loaded so far is saved.", "the summary is not complete"} {
 		if !strings.Contains(l.Said(), want) {
 			t.Errorf("the loader did not say %q: %s", want, l.Said())
 		}

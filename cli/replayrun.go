@@ -29,7 +29,7 @@ type replayRun struct {
 	unusable []error // files that could not be read
 	fatal    error   // of the repository
 	left     left    // of an interrupted run
-	unknown  error   // why an interrupted run does not know what is left in the table
+	unknown  error   // why the summary of an interrupted run is not complete
 }
 
 func newReplay(s *session, inputs []*input) *replayRun {
@@ -69,19 +69,19 @@ func (r *replayRun) finish(ctx context.Context) error {
 	return err
 }
 
-// countAfterInterrupt bounds how long an interrupted run waits for the table or the oracle
-// to learn what is left. If one of them cannot be reached, that may be why the user
+// countAfterInterrupt bounds how long an interrupted run waits for a shared table or its
+// oracle, to learn what is left. If one of them cannot be reached, that may be why the user
 // interrupted the run.
 const countAfterInterrupt = 5 * time.Second
 
 // interrupted records the remaining work. If there is none, the replay is done.
 func (r *replayRun) interrupted() error {
-	ctx, cancel := context.WithTimeout(context.Background(), countAfterInterrupt)
+	ctx, cancel := r.countContext(true)
 	defer cancel()
 	waiting, err := allWaiting(ctx, r.session.repo)
 	if err != nil {
 		r.sum.Interrupted = true
-		r.unknown = uncounted(err)
+		r.unknown = incomplete(err)
 		return nil
 	}
 	r.left.backlog(waiting)
@@ -89,8 +89,17 @@ func (r *replayRun) interrupted() error {
 	return nil
 }
 
-func uncounted(err error) error {
-	return fmt.Errorf("%w; what is left to do could not be counted: %w", errInterrupted, err)
+// countContext returns a context for counting what the summary tells. The context of the run
+// has ended after an interrupt.
+func (r *replayRun) countContext(interrupted bool) (context.Context, context.CancelFunc) {
+	if interrupted && r.session.app.isShared() {
+		return context.WithTimeout(context.Background(), countAfterInterrupt)
+	}
+	return context.Background(), func() {}
+}
+
+func incomplete(err error) error {
+	return fmt.Errorf("%w; the summary is not complete: %w", errInterrupted, err)
 }
 
 // current is the index of the input that is being read.

@@ -64,14 +64,11 @@ func (r *replayRun) finishSummary(a *app) error {
 	if r.unknown != nil { // do not wait for the same failure again
 		return nil
 	}
-	ctx, cancel := context.Background(), func() {}
-	if s.Interrupted {
-		ctx, cancel = context.WithTimeout(ctx, countAfterInterrupt)
-	}
+	ctx, cancel := r.countContext(s.Interrupted)
 	defer cancel()
 	err := r.countStored(ctx, a)
 	if s.Interrupted && err != nil {
-		r.unknown, err = uncounted(err), nil
+		r.unknown, err = incomplete(err), nil
 	}
 	return err
 }
