@@ -190,7 +190,12 @@ func TestErrors(t *testing.T) {
 // TestLifetime: the browser restarts after a number of pages, and leaves no temporary files
 // behind, not even the profile of a killed process.
 func TestLifetime(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	temp, err := os.MkdirTemp("/tmp", "") // not of t: its path would be too long
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(temp)
+	t.Setenv("TMPDIR", temp)
 	abandoned := filepath.Join(os.TempDir(), "indexer-browser-killed")
 	if err := errors.Join(os.Mkdir(abandoned, 0o700), os.WriteFile(filepath.Join(abandoned, "indexer.lock"), nil, 0o600)); err != nil {
 		t.Fatal(err)
@@ -209,5 +214,19 @@ func TestLifetime(t *testing.T) {
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
+// TestLongTemporaryDirectory: the path of the browser's socket would be longer than a socket's may be.
+func TestLongTemporaryDirectory(t *testing.T) {
+	temp := filepath.Join(t.TempDir(), strings.Repeat("long", 20))
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", temp)
+	b := open(t, render.Limits{})
+	w := web{home: {"text/html", "<p id=p><script>p.textContent = 'ran'</script>"}}
+	if res := show(t, b, w); !strings.Contains(string(res.HTML), "ran") {
+		t.Errorf("rendered: %s", res.HTML)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/webindexer/indexer/internal/osfile"
@@ -12,6 +13,10 @@ import (
 // profile is the directory in which a browser keeps its files. It is temporary, and removed
 // when the browser has ended. If this process is killed, it stays, and its lock is released:
 // the next browser of this user removes it.
+//
+// It is TMPDIR for the browser, too: Chromium puts a socket there, and leaves it behind when it
+// is killed. The path of a socket is limited, so a profile is in /tmp if the path of the
+// directory for temporary files is too long.
 type profile struct {
 	dir  string
 	lock *os.File
@@ -20,11 +25,24 @@ type profile struct {
 const (
 	profilePattern = "indexer-browser-*"
 	profileLock    = "indexer.lock"
+
+	// longestTemp is the longest path that a directory of profiles may have, in bytes. The path
+	// of a socket has at most 103 (macOS; Linux: 107), of which the name of a profile takes up to
+	// 27, and /org.chromium.Chromium.XXXXXX/SingletonSocket 45.
+	longestTemp = 103 - 27 - 45
 )
+
+// profileDirectory returns the directory in which profiles are made.
+func profileDirectory() string {
+	if temp := os.TempDir(); runtime.GOOS == "windows" || len(temp) <= longestTemp {
+		return temp
+	}
+	return "/tmp"
+}
 
 func newProfile() (*profile, error) {
 	removeAbandoned()
-	dir, err := os.MkdirTemp("", profilePattern)
+	dir, err := os.MkdirTemp(profileDirectory(), profilePattern)
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the browser's profile: %w", err)
 	}
@@ -39,7 +57,7 @@ func newProfile() (*profile, error) {
 // removeAbandoned removes profiles whose processes are gone. It leaves alone a profile that is
 // still being made, which has no lock file yet, and one that cannot be removed.
 func removeAbandoned() {
-	dirs, err := filepath.Glob(filepath.Join(os.TempDir(), profilePattern))
+	dirs, err := filepath.Glob(filepath.Join(profileDirectory(), profilePattern))
 	if err != nil {
 		return // the name of the directory for temporary files is no pattern
 	}
