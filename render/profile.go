@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"github.com/webindexer/indexer/internal/osfile"
@@ -32,17 +31,9 @@ const (
 	longestTemp = 103 - 27 - 45
 )
 
-// profileDirectory returns the directory in which profiles are made.
-func profileDirectory() string {
-	if temp := os.TempDir(); runtime.GOOS == "windows" || len(temp) <= longestTemp {
-		return temp
-	}
-	return "/tmp"
-}
-
 func newProfile() (*profile, error) {
 	removeAbandoned()
-	dir, err := os.MkdirTemp(profileDirectory(), profilePattern)
+	dir, err := os.MkdirTemp(osfile.ShortTempDir(longestTemp), profilePattern)
 	if err != nil {
 		return nil, fmt.Errorf("make a directory for the browser's profile: %w", err)
 	}
@@ -57,7 +48,7 @@ func newProfile() (*profile, error) {
 // removeAbandoned removes profiles whose processes are gone. It leaves alone a profile that is
 // still being made, which has no lock file yet, and one that cannot be removed.
 func removeAbandoned() {
-	dirs, err := filepath.Glob(filepath.Join(profileDirectory(), profilePattern))
+	dirs, err := filepath.Glob(filepath.Join(osfile.ShortTempDir(longestTemp), profilePattern))
 	if err != nil {
 		return // the name of the directory for temporary files is no pattern
 	}

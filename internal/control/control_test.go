@@ -182,11 +182,28 @@ func TestOnlyTheOwnerMayAsk(t *testing.T) {
 }
 
 func TestLongPath(t *testing.T) {
+	t.Run("short temporary directory", func(t *testing.T) {
+		temp, err := os.MkdirTemp("/tmp", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(temp)
+		testLongPath(t, temp)
+	})
+	t.Run("long temporary directory", func(t *testing.T) {
+		temp := filepath.Join(t.TempDir(), strings.Repeat("temp", 25))
+		if err := os.Mkdir(temp, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		testLongPath(t, temp)
+	})
+}
+
+func testLongPath(t *testing.T, temp string) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30), strings.Repeat("path", 30))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	s := serve(t, dir, echo)
 	if status, err := Ask(t.Context(), dir, Request{}, io.Discard, io.Discard); err != nil || status != 5 {

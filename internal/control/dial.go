@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/webindexer/indexer/internal/osfile"
 )
 
 // socketName is the name of the socket in a data directory.
@@ -16,6 +18,10 @@ const socketName = "control.sock"
 // maxAddress is the longest path that is used as an address directly. Linux allows 107
 // bytes, macOS 103.
 const maxAddress = 100
+
+// longestTemp is the longest path, in bytes, that the directory of a symbolic link may have.
+// "/indexer-4294967295/d/" and the name of the socket follow.
+const longestTemp = maxAddress - 22 - len(socketName)
 
 // atShortPath calls use with a path to dir/name that fits into an address: the path
 // itself or, if that is too long, a path through a symbolic link that exists during the
@@ -28,7 +34,7 @@ func atShortPath(dir, name string, use func(path string) error) error {
 	if err != nil {
 		return err
 	}
-	temp, err := os.MkdirTemp("", "indexer-")
+	temp, err := os.MkdirTemp(osfile.ShortTempDir(longestTemp), "indexer-")
 	if err != nil {
 		return fmt.Errorf("create a short path to %s: %w", dir, err)
 	}

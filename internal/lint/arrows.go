@@ -72,7 +72,7 @@ var Arrows = []Arrow{
 	{"loader/replay", []string{"page", "warc", "loader"}, "it hands recorded fetches to whatever loads them"},
 	{"examples", []string{"store", "txn", "notify"}, "they show that tables, transactions and observers serve other applications"},
 	{"internal/config", nil, "settings are plain values; who uses them turns them into options"},
-	{"internal/control", nil, "it carries requests and outputs; what they mean is its users' affair"},
+	{"internal/control", []string{"internal/osfile"}, "it carries requests and outputs; what they mean is its users' affair"},
 	{"internal/progress", nil, "it shows numbers; where they come from is its users' affair"},
 	{"internal/tcpproxy", nil, "it passes bytes on, whatever they mean"},
 	{"web/assets", nil, "pages share a style sheet and a frame, whatever they show"},
