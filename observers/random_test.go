@@ -218,7 +218,7 @@ func (s schedule) run(ctx context.Context, seed uint64, fetches []*page.Fetch) (
 		return nil, err
 	}
 	defer out.close()
-	if err := p.open(ctx, webtest.Options{Sink: out.sink}); err != nil {
+	if err := p.open(ctx, webtest.Options{Sink: out.sink, Graph: p.newGraphCache()}); err != nil {
 		return nil, err
 	}
 	play := p.step
@@ -236,7 +236,7 @@ func (s schedule) run(ctx context.Context, seed uint64, fetches []*page.Fetch) (
 	if err != nil {
 		return nil, err
 	}
-	return diff, p.rig.Close()
+	return diff, errors.Join(p.graphErr, p.rig.Close())
 }
 
 // player is a run of a schedule.
@@ -249,6 +249,24 @@ type player struct {
 	depth  int // of nested actions
 	// crashed: nothing may go on before a restart.
 	crashed bool
+	// graphFile is the file of the cached link graph.
+	graphFile webtest.GraphFile
+	graph     *observers.GraphCache
+	graphErr  error // of reading or writing it
+}
+
+// newGraphCache returns the cache of the next process: an empty one after a crash.
+func (p *player) newGraphCache() *observers.GraphCache {
+	last := p.graph
+	p.graph = observers.NewGraphCache(&p.graphFile, func(what string, err error) {
+		p.graphErr = errors.Join(p.graphErr, fmt.Errorf("%s: %w", what, err))
+	})
+	if last != nil && !p.crashed {
+		if snapshot, rows, ok := last.Notes(); ok {
+			p.graph.Restore(snapshot, rows)
+		}
+	}
+	return p.graph
 }
 
 func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
@@ -318,7 +336,6 @@ func (p *player) step(ctx context.Context) error {
 			return err
 		}
 		if p.crashed || p.random.IntN(100) == 0 {
-			p.crashed = false
 			if err := p.restart(ctx); err != nil {
 				return err
 			}
@@ -330,7 +347,9 @@ func (p *player) restart(ctx context.Context) error {
 	if err := p.rig.Close(); err != nil {
 		return err
 	}
-	err := p.open(ctx, webtest.Options{Table: p.rig.Table(), Sink: p.rig.Sink})
+	graph := p.newGraphCache()
+	p.crashed = false
+	err := p.open(ctx, webtest.Options{Table: p.rig.Table(), Sink: p.rig.Sink, Graph: graph})
 	if err != nil || p.part == 0 || p.workers > 0 {
 		return err
 	}

@@ -62,6 +62,7 @@ type ranker struct {
 	part   schema.PartSize // of edges
 	cells  int             // of edges that a run writes
 	limits pagerank.Limits
+	cache  *GraphCache
 	report func(pagerank.Work) // nil: no report
 }
 
@@ -89,7 +90,7 @@ func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		pushLater(tx, rows)
 		return applyPart(ctx, tx, journal)
 	}
-	graph := &rankRows{tx: tx, part: x.part, most: x.cells}
+	graph := &rankRows{tx: tx, part: x.part, most: x.cells, cache: x.cache}
 	limits := x.limits.Within(debug.SetMemoryLimit(-1)) // -1 only asks
 	if tx.Shared() {
 		limits.Ahead = rowsAhead

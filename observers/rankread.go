@@ -54,10 +54,21 @@ func VisitRankStates(ctx context.Context, tx *txn.Txn, start, end string, fn fun
 // scan of the rank rows. Its nodes are URL rows.
 func ReadRankGraph(ctx context.Context, tx *txn.Txn) (*pagerank.Graph, error) {
 	g, err := pagerank.BuildGraph(rankNodes(ctx, tx), journalChanges(ctx, tx))
+	return g, withAdvice(err)
+}
+
+// readLinkGraph reads the graph of ReadRankGraph in the form that settle uses.
+func readLinkGraph(ctx context.Context, tx *txn.Txn) (*pagerank.LinkGraph, error) {
+	g, err := pagerank.BuildLinkGraph(rankNodes(ctx, tx), journalChanges(ctx, tx))
+	return g, withAdvice(err)
+}
+
+// withAdvice says what to do about an error of a graph that is not consistent.
+func withAdvice(err error) error {
 	if errors.Is(err, pagerank.ErrInconsistent) {
-		err = fmt.Errorf("%w; run `indexer verify` for details", err)
+		return fmt.Errorf("%w; run `indexer verify` for details", err)
 	}
-	return g, err
+	return err
 }
 
 // rankNodes yields the rank rows. An error is the last that is yielded.

@@ -18,6 +18,7 @@ type rankRows struct {
 	tx    *txn.Txn
 	part  schema.PartSize     // of edges
 	most  int                 // cells of edges to write
+	cache *GraphCache         // is told of changed edges; nil: there is none
 	cells int                 // that were written
 	ahead map[string][]string // targets that were read ahead
 }
@@ -153,6 +154,7 @@ func (r *rankRows) update(ctx context.Context, run *pagerank.Run, o *outdated) e
 	}
 	changed, err := run.Update(ctx, o.row, o.correction, o.old.Targets, o.now.Targets)
 	if changed {
+		r.cache.note(o.row, r.tx.Start())
 		r.tx.Notify(schema.AppRow, schema.Tiebreak)
 		r.writeEdges(o.row, o.parts, o.now)
 	}

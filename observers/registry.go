@@ -132,6 +132,9 @@ type Options struct {
 	Passes *Passes
 	// KeepSum has the sum of all exported documents kept in the table (ReadIndexSum).
 	KeepSum bool
+	// Graph keeps the link graph for settle; nil: each run that needs it reads it whole, as on a
+	// table that several processes share.
+	Graph *GraphCache
 	// Renderer renders pages; nil: there is no browser. Unrendered counts the pages that are
 	// not rendered because of that; nil: they are not counted.
 	Renderer   Renderer
@@ -170,7 +173,7 @@ func (o Options) Observers() []notify.Observer {
 	if o.Part == (schema.PartSize{}) {
 		o.Part = schema.UsualPart
 	}
-	r := &ranker{part: o.Part, cells: cmp.Or(o.Limits.EdgeCells, edgeCells), limits: o.Limits.Rank, report: o.RankRun}
+	r := &ranker{part: o.Part, cells: cmp.Or(o.Limits.EdgeCells, edgeCells), limits: o.Limits.Rank, report: o.RankRun, cache: o.Graph}
 	x := &exporter{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Document.WithDefaults(), clusters: o.Limits.Cluster, passes: cmp.Or(o.Passes, new(document.Passes)), keepSum: o.KeepSum}
 	d := &renderer{browser: o.Renderer, unrendered: cmp.Or(o.Unrendered, new(atomic.Int64))}
 	y := &reranker{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Cluster}
@@ -198,7 +201,7 @@ func (o Options) Observers() []notify.Observer {
 		{Name: "count", Replaces: []string{"tally"}, Watches: schema.Count, Weak: true, MaxOpen: x.limits.Passes, Lease: LeaseIndex,
 			Debounce: countDebounce, IdleAfter: countIdle, Upstream: []string{"index"}, Run: x.count},
 		{Name: "settle", Watches: schema.Tiebreak, Weak: true, Lease: LeaseRank, Debounce: tiebreakDebounce, IdleAfter: tiebreakIdle,
-			Cooldown: rankCooldown, MaxCooldown: rankMaxCooldown, CooldownWhenIdle: true, Upstream: []string{"count"}, Run: tiebreak},
+			Cooldown: rankCooldown, MaxCooldown: rankMaxCooldown, CooldownWhenIdle: true, Upstream: []string{"count"}, Run: (&tieBreaker{o.Graph}).run},
 		{Name: refreshName, Watches: schema.Refreshed, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,
 			Debounce: refreshDebounce, IdleAfter: exportIdle, Upstream: []string{"index", "count"}, Run: (&refresher{o.Sink}).run},
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// tiebreak makes the choices that the published ranks leave open. It is the observer
+// tieBreaker makes the choices that the published ranks leave open. It is the observer
 // "settle".
 //
 //	watches  app:settle (weak only), at the one row of the repository
@@ -53,7 +53,11 @@ import (
 //   - Computing only the few ranks that matter, backwards from the members. Whatever leads
 //     to a popular page is most of the web, and one scan of the whole graph is cheaper than
 //     point reads of half of it.
-func tiebreak(ctx context.Context, tx *txn.Txn, _ []string) error {
+type tieBreaker struct {
+	cache *GraphCache
+}
+
+func (b *tieBreaker) run(ctx context.Context, tx *txn.Txn, _ []string) error {
 	open, err := openChoices(ctx, tx)
 	if err != nil || len(open) == 0 {
 		return err
@@ -62,7 +66,7 @@ func tiebreak(ctx context.Context, tx *txn.Txn, _ []string) error {
 	for i, c := range open {
 		ties[i] = c.tie
 	}
-	if err := cluster.BreakTies(ctx, ties, exactRanks(tx)); err != nil {
+	if err := cluster.BreakTies(ctx, ties, exactRanks(tx, b.cache)); err != nil {
 		return fmt.Errorf("settle %d canonical URLs: %w", len(open), err)
 	}
 	written := 0
@@ -118,20 +122,24 @@ func openChoices(ctx context.Context, tx *txn.Txn) ([]*openChoice, error) {
 	return open, nil
 }
 
-// exactRanks solves the link graph of a snapshot, beginning with the published ranks.
-func exactRanks(tx *txn.Txn) cluster.Solver {
+// exactRanks solves the link graph of a snapshot, beginning with the ranks of the last time or
+// with the published ones.
+func exactRanks(tx *txn.Txn, cache *GraphCache) cluster.Solver {
 	return func(ctx context.Context, enough func(cluster.Ranks) bool) error {
-		g, err := ReadRankGraph(ctx, tx)
+		g, err := cache.graph(ctx, tx)
 		if err != nil {
 			return err
 		}
-		_, err = rank.Solve(ctx, g.Graph, rank.Options{Start: g.Ranks, Enough: func(ranks []float64, tolerance float64) bool {
+		s, err := rank.Refine(ctx, g.OutGraph, rank.Refinement{Start: g.Ranks, Enough: func(ranks []float64, tolerance float64) bool {
 			return enough(cluster.Ranks{
 				Of:        func(u page.URL) float64 { return g.Rank(ranks, schema.URLRow(u)) },
 				Tolerance: tolerance,
 			})
 		}})
-		return err
+		if err != nil {
+			return err
+		}
+		return cache.write(ctx, g, s.Ranks)
 	}
 }
 

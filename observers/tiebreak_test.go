@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -18,11 +20,15 @@ import (
 // hub each. Contributors give the hubs so little each that with a coarse tolerance it
 // stays there until some have come: the published ranks hover about the true ones.
 type rivals struct {
-	t       *testing.T
-	rig     *webtest.Rig
-	sink    *webtest.Sink
-	fetches []*page.Fetch
-	pick    func(n int) int // of the runs that are ready; nil: the first
+	t     *testing.T
+	rig   *webtest.Rig
+	sink  *webtest.Sink
+	file  webtest.GraphFile
+	graph *observers.GraphCache
+	// warnings are those of the cache.
+	warnings []string
+	fetches  []*page.Fetch
+	pick     func(n int) int // of the runs that are ready; nil: the first
 }
 
 const (
@@ -32,13 +38,20 @@ const (
 
 func newRivals(t *testing.T) *rivals {
 	r := &rivals{t: t, sink: webtest.NewSink()}
-	var err error
-	if r.rig, err = webtest.Open(t.Context(), webtest.Options{Tolerance: rivalTolerance, Sink: r.sink}); err != nil {
-		t.Fatal(err)
-	}
+	r.open(nil)
 	r.load("a.example/m at=1 page text=same", "a.example/mm at=1 page text=same",
 		"a.example/h at=1 page text=h link=a.example/m,", "a.example/hh at=1 page text=hh link=a.example/mm,")
 	return r
+}
+
+// open opens a rig with a new cache of the link graph.
+func (r *rivals) open(table store.Table) {
+	r.t.Helper()
+	r.graph = observers.NewGraphCache(&r.file, func(what string, err error) { r.warnings = append(r.warnings, what+": "+err.Error()) })
+	var err error
+	if r.rig, err = webtest.Open(r.t.Context(), webtest.Options{Tolerance: rivalTolerance, Sink: r.sink, Graph: r.graph, Table: table}); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 func (r *rivals) close() {
@@ -187,4 +200,56 @@ func TestNoFlapping(t *testing.T) {
 		t.Errorf("the document moved %d times, for %d changes", moves, wanted)
 	}
 	t.Logf("%d moves for %d changes", moves, wanted)
+}
+
+// TestGraphCache reads the link graph once, and then only what has changed, also in the next process,
+// until the file is damaged.
+func TestGraphCache(t *testing.T) {
+	r := newRivals(t)
+	for i := range 240 {
+		hub := "h"
+		if i >= 120 {
+			hub = "hh"
+		}
+		r.load(contributor(i, 2+i, hub))
+	}
+	if _, contested := r.canonical(); !contested {
+		t.Fatal("the choice is not contested")
+	}
+	first, _, ok := r.graph.Notes()
+	if !ok {
+		t.Fatal("the link graph is not in the file")
+	}
+	state := func(when string) (written bool) {
+		r.check(when)
+		last := first
+		if first, _, ok = r.graph.Notes(); !ok {
+			t.Fatalf("%s: the file is void", when)
+		}
+		return first != last
+	}
+
+	r.load("c.example/0 at=300 gone")
+	few := state("one page is gone")
+	r.load("c.example/1 at=301 gone")
+	if few = state("two pages are gone") && few; few {
+		t.Error("the file was written again after each change of one page in 240")
+	}
+
+	snapshot, rows, _ := r.graph.Notes()
+	r.close()
+	r.open(r.rig.Table())
+	r.graph.Restore(snapshot, rows)
+	r.load("c.example/2 at=302 gone")
+	state("after a restart")
+	if len(r.warnings) > 0 {
+		t.Errorf("warnings: %q", r.warnings)
+	}
+
+	r.file.Content = []byte("damaged")
+	r.load("c.example/3 at=303 gone")
+	if !state("after damage") || len(r.warnings) != 1 || !strings.Contains(r.warnings[0], "checksum") {
+		t.Errorf("after damage, warnings: %q", r.warnings)
+	}
+	r.close()
 }

@@ -123,6 +123,7 @@ type Repository struct {
 	rebuilt         *Reindexed
 	wrote           written
 	complete        bool // openIndex has succeeded
+	graph           *observers.GraphCache
 	kept            atomic.Pointer[keptCounts]
 	counted         *counts.Cache
 	countedParts    int // cells that it was read from
@@ -283,7 +284,8 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 
 // register makes the registry of all observers, including those of the crawl.
 func (r *Repository) register(opts Options, crawl []notify.Observer) error {
-	o := observers.Options{Sink: &r.files, Tracker: r.tracker, Passes: &r.passes, KeepSum: !r.shared(), Renderer: opts.Renderer, Unrendered: &r.unrendered}
+	r.graph = r.newGraphCache()
+	o := observers.Options{Graph: r.graph, Sink: &r.files, Tracker: r.tracker, Passes: &r.passes, KeepSum: !r.shared(), Renderer: opts.Renderer, Unrendered: &r.unrendered}
 	if r.shards != nil {
 		o.Sink, o.Shards = r.shards, ShardLeases(len(r.shards.list))
 	}
@@ -320,7 +322,7 @@ func (r *Repository) match(ctx context.Context, opts Options) error {
 	if err := r.openIndex(ctx, opts); err != nil {
 		return err
 	}
-	if err := r.keepCounts(ctx); err != nil {
+	if err := errors.Join(r.keepCounts(ctx), r.keepGraph()); err != nil {
 		return err
 	}
 	r.complete = true
@@ -395,7 +397,11 @@ func (r *Repository) closeParts() error {
 	if r.table != nil {
 		errs = append(errs, r.table.Close())
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	r.noteGraph()
+	return nil
 }
 
 // loggedRows is how many rows of a failed run the log names. A batch may have 65,536, and is

@@ -17,9 +17,9 @@ type Arrow struct {
 
 // Arrows is the order of the house, from the bottom to the top.
 var Arrows = []Arrow{
-	{"store", []string{"store"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
-	{"store/engines", []string{"store"}, "it opens whichever engine a setting names, and is the only one to import the clients of them all"},
 	{"internal/wire", nil, "it reads fields of records, whatever they are of"},
+	{"store", []string{"store", "internal/wire"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
+	{"store/engines", []string{"store"}, "it opens whichever engine a setting names, and is the only one to import the clients of them all"},
 	{"internal/longjson", nil, "it writes objects, whatever they are of"},
 	{"internal/fault", nil, "a fault of mapped memory ends any program in the same way"},
 	{"internal/coding", nil, "content codings mean the same whoever removes them"},
@@ -48,7 +48,7 @@ var Arrows = []Arrow{
 	{"index", []string{"page", "index/sketch", "index/analysis", "index/query", "index/snippet", "index/spelling", "index/completion", "index/postings", "index/cksumvfs"}, "the index files are read without the store, by processes that have no repository"},
 	{"index/opensearch", []string{"page", "index", "index/analysis", "index/query", "index/sketch", "index/spelling"}, "the index on a search server; the only one that speaks its protocol"},
 	{"index/shardrpc", []string{"index"}, "it carries the questions of a search between processes, and gRPC must not be linked where nobody asks"},
-	{"internal/rank", nil, "it solves a graph of numbers, whatever they stand for"},
+	{"internal/rank", []string{"internal/wire"}, "it solves a graph of numbers, whatever they stand for"},
 	{"verify/batch", []string{"page", "internal/rank"}, "the second opinion must share nothing with the observers but what a page is, and how a whole graph is solved"},
 	{"internal/sites", []string{"page", "warc"}, "small webs are packed into WARC files, and nothing else"},
 	{"schema", []string{"page", "internal/rank", "notify", "txn", "store", "internal/wire"}, "rows and columns are spelled in one place, by which all others read and write"},
@@ -59,7 +59,7 @@ var Arrows = []Arrow{
 	{"crawler/division", []string{"page", "schema", "crawler/partition", "txn", "store"}, "it divides hosts among processes in a table, and knows nothing of how they are asked"},
 	{"crawler/frontier", []string{"page", "crawler", "schema", "loader", "notify", "txn", "store"}, "it keeps in the store what the crawler asks for, and knows nothing of how pages are fetched"},
 	{"observers/document", []string{"page"}, "it computes what is shown of a cluster from what a reader hands over; where that is stored, and when it is read, is its users' affair"},
-	{"observers/pagerank", []string{"internal/rank"}, "it passes ranks along a graph of named nodes; where the graph is stored and when ranks are passed on is its users' affair"},
+	{"observers/pagerank", []string{"internal/rank", "internal/wire"}, "it passes ranks along a graph of named nodes; where the graph is stored and when ranks are passed on is its users' affair"},
 	{"observers/cluster", []string{"page", "internal/rank"}, "it decides about members and ranks that it is handed; where they are stored is its users' affair"},
 	{"observers", []string{"page", "schema", "index", "internal/rank", "observers/cluster", "observers/document", "observers/pagerank", "notify", "txn"}, "observers work in transactions only, on any engine"},
 	{"internal/trace", []string{"page", "schema", "observers", "notify", "txn"}, "it tells what became of a page from what lies in the table, and changes nothing"},
@@ -67,7 +67,7 @@ var Arrows = []Arrow{
 	{"repository/counts", []string{"page", "schema", "observers", "observers/pagerank", "txn", "store", "internal/wire"}, "it adds up what one snapshot holds, and keeps the sums"},
 	{"repository/inspect", []string{"page", "schema", "observers", "repository/snapshot", "notify", "txn"}, "it answers questions about URLs from the store alone, so whoever has a store can ask"},
 	{"repository/feed", []string{"page", "schema", "index/analysis", "index/sketch", "export", "internal/rank", "observers", "repository/snapshot", "txn"}, "it reads what exports write from the store alone"},
-	{"repository", []string{"page", "render", "schema", "index", "export", "internal/rank", "loader", "observers", "observers/pagerank", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "internal/trace", "lease", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
+	{"repository", []string{"page", "render", "schema", "index", "export", "internal/rank", "loader", "observers", "observers/pagerank", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "internal/osfile", "internal/trace", "lease", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
 	{"verify", []string{"page", "schema", "index", "internal/rank", "verify/batch", "observers", "observers/cluster", "observers/document", "observers/pagerank", "repository", "repository/snapshot", "repository/counts", "notify", "txn"}, "it compares a repository with a batch, and the counts that are kept with a scan"},
 	{"loader/replay", []string{"page", "warc", "loader"}, "it hands recorded fetches to whatever loads them"},
 	{"examples", []string{"store", "txn", "notify"}, "they show that tables, transactions and observers serve other applications"},

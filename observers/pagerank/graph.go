@@ -33,9 +33,17 @@ type Node struct {
 // BuildGraph builds the graph from all nodes, each once, and what is left of a journal, which counts
 // instead of the states of its nodes. It may read them more than once.
 func BuildGraph(nodes iter.Seq2[Node, error], journal iter.Seq2[Change, error]) (*Graph, error) {
+	return readGraph(nodes, journal, (*graphBuilder).graph)
+}
+
+// readGraph reads the nodes and the journal, and builds a graph of them. If two names have the same
+// hash, it reads them again, and hashes them differently.
+func readGraph[G any](nodes iter.Seq2[Node, error], journal iter.Seq2[Change, error], build func(*graphBuilder) (G, error)) (g G, err error) {
 	for tries := 1; ; tries++ {
-		b := &graphBuilder{g: &Graph{names: rank.NewNames()}}
-		g, err := b.build(nodes, journal)
+		b := &graphBuilder{g: &Graph{names: rank.NewNames()}, id: newIdentifier()}
+		if err = b.read(nodes, journal); err == nil {
+			g, err = build(b)
+		}
 		if !errors.Is(err, rank.ErrSameBits) || tries == 3 { // once in a million years
 			return g, err
 		}
@@ -47,6 +55,8 @@ func BuildGraph(nodes iter.Seq2[Node, error], journal iter.Seq2[Change, error]) 
 // state is known.
 type graphBuilder struct {
 	g       *Graph
+	id      *identifier
+	ids     []uint64 // of each node
 	out     outlists
 	is      []nodeFacts // of each node
 	order   []uint32    // nodes with states, in the order of their names
@@ -60,13 +70,13 @@ const (
 	linked                       // has edges in some direction
 )
 
-func (b *graphBuilder) build(nodes iter.Seq2[Node, error], journal iter.Seq2[Change, error]) (*Graph, error) {
+func (b *graphBuilder) read(nodes iter.Seq2[Node, error], journal iter.Seq2[Change, error]) error {
 	for n, err := range nodes {
 		if err == nil {
 			err = b.add(&n)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the graph of ranks: %w", err)
+			return fmt.Errorf("read the graph of ranks: %w", err)
 		}
 	}
 	for c, err := range journal {
@@ -74,18 +84,25 @@ func (b *graphBuilder) build(nodes iter.Seq2[Node, error], journal iter.Seq2[Cha
 			err = b.overlay(&c)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the journal of ranks: %w", err)
+			return fmt.Errorf("read the journal of ranks: %w", err)
 		}
 	}
 	if slices.Contains(b.is, linked) {
-		return nil, b.nameWithoutState(nodes)
+		return b.nameWithoutState(nodes)
 	}
+	return nil
+}
+
+// graph builds the graph of what was read.
+func (b *graphBuilder) graph() (*Graph, error) {
 	order := b.renumber()
 	var err error
 	b.g.Graph, err = rank.Build(b.g.names.Len(), func(yield func(from, to uint32) bool) {
-		for from, to := range b.out.all() {
-			if !yield(order[from], order[to]) {
-				return
+		for from, targets := range b.out.all() {
+			for _, to := range targets {
+				if !yield(order[from], order[to]) {
+					return
+				}
 			}
 		}
 	})
@@ -116,13 +133,18 @@ func (b *graphBuilder) renumber() []uint32 {
 		}
 		*list = moved
 	}
+	ids := make([]uint64, len(b.ids))
+	for i, to := range order {
+		ids[to] = b.ids[i]
+	}
+	b.ids = ids
 	return order
 }
 
 func (b *graphBuilder) number(name []byte) (uint32, error) {
 	i, added, err := b.g.names.NumberOrAdd(name)
 	if added {
-		b.is = append(b.is, 0)
+		b.is, b.ids = append(b.is, 0), append(b.ids, 0)
 		b.g.In, b.g.Pushed, b.g.Ranks = append(b.g.In, 0), append(b.g.Pushed, 0), append(b.g.Ranks, rank.Teleport)
 	}
 	return i, err
@@ -138,7 +160,7 @@ func (b *graphBuilder) add(n *Node) error {
 		if b.is[i]&stated != 0 {
 			return fmt.Errorf("%w: %q and another", rank.ErrSameBits, n.Name)
 		}
-		b.set(i, &n.State)
+		b.set(i, name, &n.State)
 		b.order = append(b.order, i)
 	}
 	b.numbers = b.numbers[:0]
@@ -165,20 +187,22 @@ func (b *graphBuilder) add(n *Node) error {
 	return nil
 }
 
-func (b *graphBuilder) set(i uint32, s *State) {
+func (b *graphBuilder) set(i uint32, name []byte, s *State) {
 	b.is[i] |= stated
+	b.ids[i] = b.id.of(name)
 	b.g.In[i], b.g.Pushed[i], b.g.Ranks[i] = s.In, s.Pushed, s.Rank
 }
 
 // overlay lets a change of the journal count.
 func (b *graphBuilder) overlay(c *Change) error {
-	i, err := b.number([]byte(c.Node))
+	name := []byte(c.Node)
+	i, err := b.number(name)
 	if err != nil {
 		return err
 	}
-	b.set(i, &c.State)
+	b.set(i, name, &c.State)
 	if c.gone() {
-		b.set(i, &State{Rank: rank.Teleport})
+		b.set(i, name, &State{Rank: rank.Teleport})
 		b.is[i] &^= stated
 	}
 	return nil
@@ -254,22 +278,25 @@ func (o *outlists) add(from uint32, targets []uint32) {
 	o.blocks[n-1] = b
 }
 
-// all yields every edge.
-func (o *outlists) all() iter.Seq2[uint32, uint32] {
-	return func(yield func(from, to uint32) bool) {
+// all yields the nodes with edges, with their targets, which are valid until the next node.
+func (o *outlists) all() iter.Seq2[uint32, []uint32] {
+	return func(yield func(uint32, []uint32) bool) {
+		var targets []uint32
 		for _, b := range o.blocks {
 			for len(b) > 0 {
 				from, n := binary.Uvarint(b)
 				count, m := binary.Uvarint(b[n:])
 				b = b[n+m:]
+				targets = targets[:0]
 				last := int64(0)
 				for range count {
 					d, n := binary.Varint(b)
 					b = b[n:]
 					last += d
-					if !yield(uint32(from), uint32(last)) {
-						return
-					}
+					targets = append(targets, uint32(last))
+				}
+				if !yield(uint32(from), targets) {
+					return
 				}
 			}
 		}

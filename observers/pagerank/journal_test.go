@@ -138,8 +138,10 @@ func TestOutlists(t *testing.T) {
 		}
 		o.add(from, list)
 	}
-	for from, to := range o.all() {
-		got = append(got, [2]uint32{from, to})
+	for from, targets := range o.all() {
+		for _, to := range targets {
+			got = append(got, [2]uint32{from, to})
+		}
 	}
 	if len(o.blocks) < 2 || !slices.Equal(got, want) {
 		t.Errorf("%d edges in %d blocks, want %d edges", len(got), len(o.blocks), len(want))

@@ -32,9 +32,10 @@ type Options struct {
 	Browser *Browser
 	// PDF reads PDF documents; nil: they are not read.
 	PDF loader.PDFReader
-	// Part and Limits are those of observers.Options.
+	// Part, Limits and Graph are those of observers.Options.
 	Part   schema.PartSize
 	Limits observers.Limits
+	Graph  *observers.GraphCache
 	// Step is txn.Options.Step.
 	Step func(step string, cell txn.Cell) error
 }
@@ -70,7 +71,7 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 	}
 	tracker := observers.NewTracker()
 	var err error
-	o := observers.Options{Sink: opts.Sink, Tracker: tracker, Part: opts.Part, Limits: opts.Limits}
+	o := observers.Options{Sink: opts.Sink, Tracker: tracker, Part: opts.Part, Limits: opts.Limits, Graph: opts.Graph}
 	if opts.Browser != nil {
 		o.Renderer = opts.Browser
 	}

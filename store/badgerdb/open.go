@@ -138,7 +138,7 @@ func resume(dir string, opts Options, verify *verifier, values *blobs) (*mark, e
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(removeTemps(dir, markName), removeTemps(dir, verifiedName), removeTemps(dir, knownName)); err != nil {
+	if err := errors.Join(removeTemps(dir, markName), removeTemps(dir, verifiedName), removeTemps(dir, knownName), removeTemps(dir, residentName)); err != nil {
 		return nil, err
 	}
 	from.Sync = opts.SyncWrites
@@ -314,5 +314,5 @@ func (db *DB) closeBadger() error {
 	if err := db.mark.write(db.dir); err != nil {
 		return err
 	}
-	return db.recordKnown(was)
+	return errors.Join(db.recordKnown(was), db.recordResidents())
 }

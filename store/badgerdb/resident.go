@@ -72,10 +72,12 @@ func (r *resident) remove(key []byte) { delete(r.cells, string(key)) }
 
 func (r *resident) empty() bool { return !r.lost && len(r.cells) == 0 }
 
-// loadResidents reads the sets of all Resident groups when the table is opened.
+// loadResidents reads the sets of all Resident groups when the table is opened: from the file
+// RESIDENT (residentfile.go), or by a scan.
 func (db *DB) loadResidents(ctx context.Context) ([]*resident, error) {
 	sets := make([]*resident, len(db.groups))
 	r := db.readerAt(db.seqAtOpen, groupSet{})
+	known := db.readResidents()
 	for i := range db.groups {
 		g := &db.groups[i]
 		if !g.Resident {
@@ -83,6 +85,10 @@ func (db *DB) loadResidents(ctx context.Context) ([]*resident, error) {
 		}
 		set := &resident{cells: map[string]uint64{}, lastPut: db.seqAtOpen}
 		sets[i] = set
+		if cells, ok := known[g.id]; ok {
+			set.cells = cells
+			continue
+		}
 		_, err := r.scan(ctx, store.Range{Group: g.Name}, true, func(c store.Cell) error {
 			set.put(g.key(c.Row, c.Column, c.TS), c.TS)
 			return nil

@@ -1,0 +1,142 @@
+package rank
+
+import (
+	"encoding/binary"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/webindexer/indexer/internal/wire"
+)
+
+// OutGraph is a directed graph without parallel edges that can change. For each node it holds
+// the targets of its edges: their number and, as varints, their differences, the first one from
+// the node itself. A list that is replaced stays in memory; Append leaves it out.
+type OutGraph struct {
+	lists []byte
+	at    []uint64 // where the list of each node begins, never at 0; 0: it has no edges
+}
+
+// NewOutGraph returns a graph with nodes 0 to n-1 and no edges.
+func NewOutGraph(n int) *OutGraph { return &OutGraph{lists: []byte{0}, at: make([]uint64, n)} }
+
+// Nodes returns the number of nodes.
+func (g *OutGraph) Nodes() int { return len(g.at) }
+
+// Add adds a node without edges, and returns its number.
+func (g *OutGraph) Add() (uint32, error) {
+	if len(g.at) >= maxNodes-1 {
+		return 0, fmt.Errorf("rank: at most %d nodes can be numbered", maxNodes-1)
+	}
+	g.at = append(g.at, 0)
+	return uint32(len(g.at) - 1), nil
+}
+
+// Set replaces the edges from a node, and sorts targets.
+func (g *OutGraph) Set(u uint32, targets []uint32) {
+	if len(targets) == 0 {
+		g.at[u] = 0
+		return
+	}
+	slices.Sort(targets)
+	g.at[u] = uint64(len(g.lists))
+	g.lists = appendList(g.lists, u, targets)
+}
+
+func appendList(b []byte, u uint32, targets []uint32) []byte {
+	b = binary.AppendUvarint(b, uint64(len(targets)))
+	last := int64(u)
+	for _, t := range targets {
+		b = binary.AppendVarint(b, int64(t)-last)
+		last = int64(t)
+	}
+	return b
+}
+
+// appendTargets appends the targets of the edges from a node.
+func (g *OutGraph) appendTargets(targets []uint32, u uint32) []uint32 {
+	at := g.at[u]
+	if at == 0 {
+		return targets
+	}
+	list := g.lists[at:]
+	count, n := binary.Uvarint(list)
+	list = list[n:]
+	last := int64(u)
+	for range count {
+		// The varints are read by hand: a call for each edge would take longer than all the rest.
+		b := list[0]
+		delta, i := uint64(b&0x7f), 1
+		for shift := 7; b >= 0x80; shift += 7 {
+			b = list[i]
+			delta |= uint64(b&0x7f) << shift
+			i++
+		}
+		list = list[i:]
+		last += int64(delta>>1) ^ -int64(delta&1)
+		targets = append(targets, uint32(last))
+	}
+	return targets
+}
+
+// Edges yields the nodes that have edges, in ascending order, with their targets, which are
+// valid until the next node.
+func (g *OutGraph) Edges() iter.Seq2[uint32, []uint32] {
+	return func(yield func(uint32, []uint32) bool) {
+		var targets []uint32
+		for u, at := range g.at {
+			if at == 0 {
+				continue
+			}
+			targets = g.appendTargets(targets[:0], uint32(u))
+			if !yield(uint32(u), targets) {
+				return
+			}
+		}
+	}
+}
+
+// Append appends the graph to b in a form for DecodeOutGraph: the number of nodes, and the lists
+// in the order of their nodes.
+func (g *OutGraph) Append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(len(g.at)))
+	var targets []uint32
+	for u, at := range g.at {
+		if at == 0 {
+			b = append(b, 0)
+			continue
+		}
+		targets = g.appendTargets(targets[:0], uint32(u))
+		b = appendList(b, uint32(u), targets)
+	}
+	return b
+}
+
+// DecodeOutGraph reads a graph, and keeps what it has read.
+func DecodeOutGraph(d *wire.Decoder) *OutGraph {
+	all := d.Rest()
+	nodes := d.Uint()
+	if nodes > uint64(len(all)) { // a node takes a byte at least
+		d.Fail()
+		return nil
+	}
+	g := &OutGraph{lists: all, at: make([]uint64, nodes)}
+	for u := range g.at {
+		at := len(all) - len(d.Rest())
+		count := d.Uint()
+		if count == 0 {
+			continue
+		}
+		g.at[u] = uint64(at)
+		last := int64(u)
+		for range count {
+			if last += d.Int(); last < 0 || last >= int64(nodes) {
+				d.Fail()
+			}
+			if d.Failed() {
+				return nil
+			}
+		}
+	}
+	return g
+}

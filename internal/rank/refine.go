@@ -1,0 +1,128 @@
+package rank
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Refinement says from where Refine starts, and how far it goes.
+type Refinement struct {
+	// Start is a rank for each node. The nearer to the ranks, the less work.
+	Start []float64
+	// Tolerance bounds the relative error of each rank; 1e-12 if 0.
+	Tolerance float64
+	// Enough is asked again and again whether ranks with this error (relative to each of them)
+	// will do; nil never stops early.
+	Enough func(ranks []float64, tolerance float64) bool
+}
+
+// Refine computes all ranks from others that are near to them, as they are when few edges have
+// changed: its work is one pass over the edges, and beyond that in proportion to how many nodes
+// are how far from their ranks. Solve visits all edges in each iteration.
+//
+// The residual of a node is by how much its rank differs from what its sources pass on. A push
+// adds the residual of a node to its rank, and passes Damping of it on to the residuals of its
+// targets (Gauss-Southwell iteration; Andersen, Chung and Lang, "Local Graph Partitioning using
+// PageRank Vectors", 2006). Refine pushes all residuals above a limit, and lowers the limit.
+//
+// The error is known for the same reason as that of Solve: if no residual exceeds ε, none of the
+// ranks is off by more than ε/Teleport of itself.
+func Refine(ctx context.Context, g *OutGraph, o Refinement) (*Solution, error) {
+	if len(o.Start) != g.Nodes() {
+		return nil, fmt.Errorf("rank: refine: %d ranks to start from for %d nodes", len(o.Start), g.Nodes())
+	}
+	p := newPusher(g, o.Start)
+	tolerance := cmp.Or(o.Tolerance, 1e-12)
+	for limit := p.largest(); ; limit /= 4 {
+		if err := p.push(ctx, limit); err != nil {
+			return nil, fmt.Errorf("rank: refine: %w", err)
+		}
+		if reached := limit / Teleport; reached <= tolerance || o.Enough != nil && o.Enough(p.ranks, reached) {
+			return &Solution{Ranks: p.ranks, Tolerance: reached, Iterations: p.passes}, nil
+		}
+	}
+}
+
+// A pusher holds ranks and the residual of each.
+type pusher struct {
+	g         *OutGraph
+	ranks     []float64
+	residuals []float64
+	targets   []uint32
+	passes    int // over the nodes whose residual exceeds a limit
+}
+
+func newPusher(g *OutGraph, start []float64) *pusher {
+	p := &pusher{g: g, ranks: slices.Clone(start), residuals: make([]float64, len(start))}
+	for u, rank := range p.ranks {
+		p.residuals[u] += Teleport - rank
+	}
+	for u, targets := range g.Edges() {
+		share := Damping * p.ranks[u] / float64(len(targets))
+		for _, t := range targets {
+			p.residuals[t] += share
+		}
+	}
+	return p
+}
+
+// largest returns the largest residual.
+func (p *pusher) largest() (most float64) {
+	for u := range p.residuals {
+		if p.exceeds(uint32(u), 0) {
+			most = max(most, math.Abs(p.residuals[u]))
+		}
+	}
+	return most
+}
+
+// exceeds reports whether a residual exceeds a limit, and what rounding may have left.
+func (p *pusher) exceeds(u uint32, limit float64) bool {
+	r := math.Abs(p.residuals[u])
+	return r > limit && r > rounding*p.ranks[u]
+}
+
+// push pushes until no residual exceeds a limit: in passes, each of them over the nodes that the
+// one before has brought above it.
+func (p *pusher) push(ctx context.Context, limit float64) error {
+	var list, next []uint32
+	for u := range p.residuals {
+		if p.exceeds(uint32(u), limit) {
+			list = append(list, uint32(u))
+		}
+	}
+	for ; len(list) > 0; list, next = next, list[:0] {
+		p.passes++
+		for i, u := range list {
+			if i%(1<<12) == 0 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			next = p.pushNode(next, u, limit)
+		}
+	}
+	return nil
+}
+
+// pushNode pushes the residual of a node if it exceeds the limit, and appends to next the targets
+// that this brings above it.
+func (p *pusher) pushNode(next []uint32, u uint32, limit float64) []uint32 {
+	if !p.exceeds(u, limit) { // other residuals have balanced it
+		return next
+	}
+	residual := p.residuals[u]
+	p.ranks[u] += residual
+	p.residuals[u] = 0
+	p.targets = p.g.appendTargets(p.targets[:0], u)
+	share := Damping * residual / float64(len(p.targets)) // not used if there are none
+	for _, t := range p.targets {
+		before := p.exceeds(t, limit)
+		p.residuals[t] += share
+		if !before && p.exceeds(t, limit) {
+			next = append(next, t)
+		}
+	}
+	return next
+}

@@ -1,0 +1,165 @@
+package rank
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/internal/wire"
+)
+
+// outGraph builds a graph from a list of edges.
+func outGraph(n int, list [][2]uint32) *OutGraph {
+	g := NewOutGraph(n)
+	for u := range uint32(n) {
+		g.Set(u, targetsOf(list, u))
+	}
+	return g
+}
+
+func targetsOf(list [][2]uint32, u uint32) (targets []uint32) {
+	for _, e := range list {
+		if e[0] == u {
+			targets = append(targets, e[1])
+		}
+	}
+	return targets
+}
+
+// edgesOf lists the edges of a graph in ascending order.
+func edgesOf(g *OutGraph) (list [][2]uint32) {
+	for from, targets := range g.Edges() {
+		for _, to := range targets {
+			list = append(list, [2]uint32{from, to})
+		}
+	}
+	return list
+}
+
+// TestRefine changes random graphs, and refines the ranks that they had before. The stated error
+// must be kept whenever Enough is asked.
+func TestRefine(t *testing.T) {
+	for seed := range testenv.Seeds(t, 0, 60) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		n := 1 + random.IntN(60)
+		list := randomEdges(random, n, random.IntN(4*n))
+		g := outGraph(n, list)
+		ranks := slices.Repeat([]float64{Teleport}, n)
+		for range 4 {
+			want := dense(n, list)
+			asked := 0
+			s, err := Refine(t.Context(), g, Refinement{Start: ranks, Enough: func(ranks []float64, tolerance float64) bool {
+				asked++
+				checkRanks(t, seed, ranks, want, tolerance)
+				return random.IntN(20) == 0
+			}})
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			if asked == 0 && s.Tolerance > 1e-12 {
+				t.Errorf("seed %d: Enough was not asked about an error of %g", seed, s.Tolerance)
+			}
+			checkRanks(t, seed, s.Ranks, want, s.Tolerance)
+
+			u, err := g.Add()
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			ranks = append(s.Ranks, Teleport)
+			list = append(slices.DeleteFunc(list, func(e [2]uint32) bool { return e[0] == 0 || random.IntN(10) == 0 }), [2]uint32{u, 0}, [2]uint32{0, u})
+			for u := range uint32(n) {
+				g.Set(u, targetsOf(list, u))
+			}
+		}
+	}
+}
+
+func checkRanks(t *testing.T, seed uint64, got, want []float64, tolerance float64) {
+	t.Helper()
+	for u := range want {
+		if math.Abs(got[u]-want[u]) > (tolerance+1e-13)*want[u] {
+			t.Fatalf("seed %d: node %d has rank %v, want %v within %g of it", seed, u, got[u], want[u], tolerance)
+		}
+	}
+}
+
+func TestRefineErrors(t *testing.T) {
+	g := outGraph(2, [][2]uint32{{0, 1}, {1, 0}})
+	if _, err := Refine(t.Context(), g, Refinement{Start: []float64{1}}); err == nil {
+		t.Error("one rank for two nodes: no error")
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("why")
+	cancel(why)
+	if _, err := Refine(ctx, g, Refinement{Start: []float64{2, 3}}); !errors.Is(err, why) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// TestOutGraph stores random graphs and reads them again.
+func TestOutGraph(t *testing.T) {
+	for seed := range testenv.Seeds(t, 0, 60) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		n := random.IntN(300)
+		var list [][2]uint32
+		if n > 0 {
+			list = randomEdges(random, n, random.IntN(4*n))
+		}
+		g := outGraph(n, randomOrNone(random, n))
+		for u := range uint32(n) {
+			g.Set(u, targetsOf(list, u))
+		}
+		slices.SortFunc(list, func(a, b [2]uint32) int { return slices.Compare(a[:], b[:]) })
+		if got := edgesOf(g); !slices.Equal(got, list) {
+			t.Fatalf("seed %d: edges %v, want %v", seed, got, list)
+		}
+		stored := append(g.Append(nil), "rest"...)
+		d := wire.NewDecoder(stored)
+		g = DecodeOutGraph(d)
+		if d.Failed() || string(d.Rest()) != "rest" {
+			t.Fatalf("seed %d: failed %v, rest %q", seed, d.Failed(), d.Rest())
+		}
+		if got := edgesOf(g); g.Nodes() != n || !slices.Equal(got, list) {
+			t.Fatalf("seed %d: %d nodes with edges %v, want %d with %v", seed, g.Nodes(), got, n, list)
+		}
+		if u, err := g.Add(); err != nil || int(u) != n {
+			t.Fatalf("seed %d: new node %d, %v", seed, u, err)
+		}
+		g.Set(uint32(n), []uint32{uint32(n)})
+		if !bytes.HasSuffix(stored, []byte("rest")) {
+			t.Fatalf("seed %d: a change of the graph has overwritten what it was read from", seed)
+		}
+	}
+}
+
+func randomOrNone(random *rand.Rand, n int) [][2]uint32 {
+	if n == 0 {
+		return nil
+	}
+	return randomEdges(random, n, n)
+}
+
+// FuzzDecodeOutGraph reads anything as a graph: it fails, or the graph can be walked.
+func FuzzDecodeOutGraph(f *testing.F) {
+	f.Add(outGraph(3, [][2]uint32{{0, 1}, {0, 2}, {2, 0}}).Append(nil))
+	f.Add([]byte{3, 2, 0})
+	f.Add([]byte{1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		d := wire.NewDecoder(b)
+		g := DecodeOutGraph(d)
+		if d.Failed() {
+			return
+		}
+		for _, e := range edgesOf(g) {
+			if int(e[0]) >= g.Nodes() || int(e[1]) >= g.Nodes() {
+				t.Fatalf("edge %v among %d nodes", e, g.Nodes())
+			}
+		}
+	})
+}

@@ -1,0 +1,212 @@
+package observers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/webindexer/indexer/observers/pagerank"
+	"github.com/webindexer/indexer/txn"
+)
+
+// A GraphCache keeps the link graph for settle, so that a run reads the rows that have changed, and
+// not all of them: the graph of one snapshot in a file, and in memory the rows whose edges may have
+// changed since. rank notes a row before it changes its edges.
+//
+// It is for a table that one process has to itself. Its methods may be called by several goroutines.
+//
+// # Why no change is missed
+//
+//  1. rank notes a row in its transaction, so before anybody can see the change. A run of settle
+//     copies the notes after it has taken its snapshot. So it reads all rows again whose edges its
+//     snapshot has otherwise than the file. A note too many costs a read.
+//  2. When the graph of a later snapshot is in the file, the notes of changes that the snapshot has
+//     are dropped. One run of rank is under way at a time (notify.Observer.Exclusive), and timestamps
+//     ascend. So if the last run that has noted anything began before the snapshot, all runs before
+//     that one had committed by then. The notes of that run and of later ones stay. If it began
+//     after the snapshot, the file stays, too.
+//  3. If there are too many notes, those of the last run stay, and the file is void. The next run
+//     of settle reads everything, and by 2 needs no other notes to write the next file.
+//  4. The notes go into the hands of the next process when this one has closed the table
+//     (repository/closedgraph.go). After a kill they are gone, and the file is void.
+type GraphCache struct {
+	file GraphFile
+	warn func(what string, err error)
+
+	mu       sync.Mutex
+	noted    map[string]uint64 // rows, with the start timestamp of the run of rank that noted them last
+	run      uint64            // the last run that noted any
+	most     int               // rows to note
+	overflow int               // how often there were more
+	snapshot uint64            // of the graph in the file; 0: the file is void
+	partial  bool              // noted has nothing but rows of run
+}
+
+const (
+	// mostNoted bounds the rows that are noted. Reading so many of them takes some seconds.
+	mostNoted = 1 << 17
+	// notedShare and leastNoted: reading everything takes less time than reading an eighth of the
+	// rows one by one, unless they are few.
+	notedShare, leastNoted = 8, 1 << 10
+	// storedShare: the file is written again when a 64th of the rows has changed.
+	storedShare = 64
+)
+
+// GraphFile is a file that a GraphCache reads and replaces.
+type GraphFile interface {
+	Read() ([]byte, error)
+	Write(ctx context.Context, content []byte) error
+}
+
+// NewGraphCache returns an empty cache that keeps the graph in a file. If the file cannot be read or
+// written, warn is told, and the cache goes on without it.
+func NewGraphCache(file GraphFile, warn func(what string, err error)) *GraphCache {
+	return &GraphCache{file: file, warn: warn, noted: make(map[string]uint64), most: mostNoted, partial: true}
+}
+
+// Restore takes over what Notes of the last process returned.
+func (c *GraphCache) Restore(snapshot uint64, rows [][]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.snapshot, c.partial = snapshot, false
+	for _, row := range rows {
+		c.noted[string(row)] = 0
+	}
+}
+
+// Notes returns the snapshot of the graph in the file, and the rows whose edges may have changed
+// since. It returns false if the file is void.
+func (c *GraphCache) Notes() (snapshot uint64, rows [][]byte, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, row := range slices.Sorted(maps.Keys(c.noted)) {
+		rows = append(rows, []byte(row))
+	}
+	return c.snapshot, rows, c.snapshot != 0
+}
+
+// note notes that a transaction of rank, given by its start timestamp, may change the edges of a row.
+func (c *GraphCache) note(row string, start uint64) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.run != start {
+		c.run = start
+		if c.partial {
+			clear(c.noted)
+		}
+	}
+	c.noted[row] = start
+	if !c.partial && len(c.noted) > c.most {
+		c.partial, c.snapshot = true, 0
+		c.overflow++
+		maps.DeleteFunc(c.noted, func(_ string, by uint64) bool { return by != start })
+	}
+}
+
+// A cachedGraph is the graph of a snapshot, as a run of settle uses it.
+type cachedGraph struct {
+	*pagerank.LinkGraph
+	snapshot uint64   // of the transaction
+	stored   uint64   // the snapshot of the file when the run began; 0: it was void
+	changed  []string // rows that were noted by then
+	keep     bool     // notes before the run "from" of rank may be dropped once the graph is in the file
+	from     uint64
+	overflow int
+}
+
+// graph returns the graph of a transaction's snapshot. A nil cache reads all rows.
+func (c *GraphCache) graph(ctx context.Context, tx *txn.Txn) (*cachedGraph, error) {
+	g := c.begin(tx.Start())
+	if g.stored != 0 {
+		if err := c.read(ctx, tx, g); err == nil {
+			return g, nil
+		} else if !errors.Is(err, errCache) {
+			return nil, err
+		} else {
+			c.warn("read the link graph of the last tie-breaking", err)
+		}
+	}
+	g.stored = 0
+	var err error
+	g.LinkGraph, err = readLinkGraph(ctx, tx)
+	return g, err
+}
+
+func (c *GraphCache) begin(snapshot uint64) *cachedGraph {
+	g := &cachedGraph{snapshot: snapshot}
+	if c == nil {
+		return g
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	g.keep, g.from = c.run < snapshot, c.run
+	if c.partial {
+		c.partial, c.most = false, mostNoted
+	}
+	g.stored, g.overflow = c.snapshot, c.overflow
+	if g.stored != 0 {
+		g.changed = slices.Sorted(maps.Keys(c.noted))
+	}
+	return g
+}
+
+// errCache wraps errors of the file.
+var errCache = errors.New("cached link graph")
+
+// read reads the file, and the rows that have changed since.
+func (c *GraphCache) read(ctx context.Context, tx *txn.Txn, g *cachedGraph) error {
+	b, err := c.file.Read()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCache, err)
+	}
+	stored, snapshot, err := pagerank.DecodeLinkGraph(b)
+	if err == nil && snapshot != g.stored {
+		err = fmt.Errorf("it is of snapshot %d, and not of %d", snapshot, g.stored)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errCache, err)
+	}
+	rows := &rankRows{tx: tx}
+	for _, row := range g.changed {
+		edges, _, err := rows.edges(ctx, row)
+		if err == nil {
+			err = stored.SetTargets(row, edges.Targets)
+		}
+		if err != nil {
+			return fmt.Errorf("edges of %q: %w", row, err)
+		}
+	}
+	g.LinkGraph = stored
+	return nil
+}
+
+// write puts the graph into the file, with the ranks that were found, if the file is void or
+// much has changed since.
+func (c *GraphCache) write(ctx context.Context, g *cachedGraph, ranks []float64) error {
+	if c == nil || !g.keep || g.stored != 0 && len(g.changed) <= g.Nodes()/storedShare {
+		return nil
+	}
+	g.Ranks = ranks
+	err := c.file.Write(ctx, g.Encode(g.snapshot))
+	if ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		c.warn("write the link graph for the next tie-breaking", err)
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.overflow != g.overflow {
+		return nil // what changed since the snapshot is not known
+	}
+	c.snapshot, c.most = g.snapshot, min(max(g.Nodes()/notedShare, leastNoted), mostNoted)
+	maps.DeleteFunc(c.noted, func(_ string, by uint64) bool { return by < g.from })
+	return nil
+}
