@@ -53,13 +53,15 @@ func (w *Writer) run() {
 	pause := time.NewTimer(quiet) // merge what an earlier process left
 	defer pause.Stop()
 	// Do this before the first change waits, which would get an error.
-	_ = w.tx.readWords()
+	_ = w.tx.beginWords()
 	for {
 		select {
 		case r := <-w.requests:
 			w.commit(w.gather(r))
+			_ = w.catchUpWords() // the next change that has a new word gets the error
 			pause.Reset(quiet)
 		case <-pause.C:
+			_ = w.catchUpWords()
 			if w.merge() {
 				pause.Reset(0)
 			}

@@ -16,12 +16,21 @@ import (
 // transaction that was rolled back. That is 2 MB for 200,000 words. (The callers of Apply do
 // not analyse a word again that they find there. If the transaction that stored it is rolled
 // back for good, the word waits for another document that has it.)
+//
+// If there are many, reading them would take longer than the first transaction. So that one is
+// committed without its words: the next transaction, of nothing else, stores them as soon as they
+// have been read (catchUpWords). If the process is killed between the two, those words wait for
+// another document.
 const wordsSQL = `
 CREATE TABLE words(id INTEGER PRIMARY KEY, list BLOB NOT NULL); -- lines of package spelling
 `
 
 // wordsRow is how many bytes a row has at which no more words are appended to it.
 const wordsRow = 4000
+
+// readFirst is how many bytes of words are read before the first transaction: they take some
+// milliseconds.
+const readFirst = 256 << 10
 
 const selectWords = "SELECT list FROM words ORDER BY id"
 
@@ -32,11 +41,18 @@ type storedWords struct {
 	fresh  []byte               // the lines that this transaction adds
 	lastID int64                // of the last row; 0 if there is none
 	last   []byte               // its content, including this transaction
+
+	postpone bool             // until the stored words are read
+	later    []spelling.Words // of transactions until then
 }
 
 // addWords stores words for suggestions.
 func (t *tables) addWords(words *spelling.Words) error {
 	if len(words.Named)+len(words.Text) == 0 {
+		return nil
+	}
+	if t.words.postpone {
+		t.words.later = append(t.words.later, *words)
 		return nil
 	}
 	if !t.words.read {
@@ -48,6 +64,41 @@ func (t *tables) addWords(words *spelling.Words) error {
 		t.words.fresh = spelling.AppendLine(t.words.fresh, w)
 	}
 	return nil
+}
+
+// beginWords reads the stored words, or postpones that if there are many.
+func (t *tables) beginWords() error {
+	var size int64
+	if _, err := t.row("SELECT coalesce(sum(length(list)), 0) FROM words", nil, &size); err != nil {
+		return err
+	}
+	if size > readFirst {
+		t.words.postpone = true
+		return nil
+	}
+	return t.readWords()
+}
+
+// catchUpWords reads the stored words, if that was postponed, and stores those that came
+// meanwhile. If it fails, the next change that has a new word reads them, or gets the error.
+func (w *Writer) catchUpWords() error {
+	words := &w.tx.words
+	if !words.postpone {
+		return nil
+	}
+	later := words.later
+	words.postpone, words.later = false, nil
+	if err := w.tx.readWords(); err != nil || len(later) == 0 {
+		return err
+	}
+	return w.transaction([]*request{{run: func(t *tables) error {
+		for i := range later {
+			if err := t.addWords(&later[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}})
 }
 
 func (t *tables) readWords() error {

@@ -70,7 +70,7 @@ func (c *Collector) Words(v *Vocabulary) (out Words) {
 	taken := make(map[uint64]bool)
 	take := func(list []spelled) (words []string) {
 		for _, w := range list {
-			if v.stored(w.hash) || taken[w.hash] || !utf8.ValidString(w.word) {
+			if _, stored := v.seen.get(w.hash); stored || taken[w.hash] || !utf8.ValidString(w.word) {
 				continue
 			}
 			taken[w.hash] = true
@@ -87,8 +87,7 @@ func (c *Collector) Words(v *Vocabulary) (out Words) {
 // to find those that a second document has. It is safe for concurrent use.
 type Vocabulary struct {
 	mu   sync.RWMutex
-	seen map[uint64]bool // by hash; true: stored
-	have int             // stored ones
+	seen hashSet
 }
 
 const (
@@ -96,70 +95,49 @@ const (
 	maxSeen   = 1 << 20 // words that are not stored
 )
 
-func (v *Vocabulary) stored(hash uint64) bool { return v.seen[hash] }
-
-func (v *Vocabulary) store(hash uint64) {
-	if v.seen == nil {
-		v.seen = make(map[uint64]bool)
-	}
-	v.seen[hash] = true
-	v.have++
-}
-
 // Know begins anew with the words of a stored list.
 func (v *Vocabulary) Know(list []byte) {
-	seen := make(map[uint64]bool, bytes.Count(list, []byte{'\n'}))
-	lines(list, func(word, _ []byte) { seen[xxhash.Sum64(word)] = true })
+	seen := makeHashSet(bytes.Count(list, []byte{'\n'}))
+	lines(list, func(word, _ []byte) { seen.put(xxhash.Sum64(word), true) })
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.seen, v.have = seen, len(seen)
+	v.seen = seen
 }
 
 // Add returns the words to store now.
 func (v *Vocabulary) Add(words *Words) (list []string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.seen)-v.have > maxSeen {
-		v.forget()
+	if v.seen.used-v.seen.stored > maxSeen {
+		v.seen = v.seen.onlyStored()
 	}
 	add := func(word string, hash uint64) {
-		if v.have < maxStored {
-			v.store(hash)
+		if v.seen.stored < maxStored {
+			v.seen.put(hash, true)
 			list = append(list, word)
 		}
 	}
 	for _, w := range words.Named {
-		if h := xxhash.Sum64String(w); !v.stored(h) {
+		h := xxhash.Sum64String(w)
+		if _, stored := v.seen.get(h); !stored {
 			add(w, h)
 		}
 	}
 	for _, w := range words.Text {
 		h := xxhash.Sum64String(w)
-		stored, before := v.seen[h]
+		before, stored := v.seen.get(h)
 		if before && !stored {
 			add(w, h)
 		} else if !before {
-			if v.seen == nil {
-				v.seen = make(map[uint64]bool)
-			}
-			v.seen[h] = false
+			v.seen.put(h, false)
 		}
 	}
 	return list
-}
-
-// forget forgets the words that were seen once.
-func (v *Vocabulary) forget() {
-	for h, stored := range v.seen {
-		if !stored {
-			delete(v.seen, h)
-		}
-	}
 }
 
 // Reset forgets everything.
 func (v *Vocabulary) Reset() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.seen, v.have = nil, 0
+	v.seen = hashSet{}
 }
