@@ -15,7 +15,8 @@ import (
 // "settle".
 //
 //	watches  app:settle (weak only), at the one row of the repository
-//	reads    choice:x; rank:mass, rank:edges of all URLs; member rows of the clusters
+//	reads    choice:x; rank:edges of the URLs that have changed, or rank:mass and rank:edges of
+//	         all; member rows of the clusters
 //	writes   choice:x
 //	wakes    rerank (weak) of the clusters whose choice it has made or changed
 //
@@ -39,10 +40,10 @@ import (
 //
 // Usually no cluster is contested, and a run reads an empty range: with the default
 // tolerance, the ratio of two ranks has to be within 0.2 % of 0.99. If some clusters are
-// contested, a run reads the whole graph and makes some iterations whenever edges have
-// changed and the pipeline has become idle, or once in tiebreakDebounce while it has not.
-// Unless a caller waits for the pipeline, that is at most a tenth of the time, or once in
-// ten minutes.
+// contested, a run brings the graph of the last run up to date (GraphCache), or reads all of it,
+// whenever edges have changed and the pipeline has become idle, or once in tiebreakDebounce while
+// it has not. Unless a caller waits for the pipeline, that is at most a tenth of the time, or
+// once in ten minutes.
 //
 // # Rejected
 //

@@ -53,27 +53,28 @@ func appendList(b []byte, u uint32, targets []uint32) []byte {
 	return b
 }
 
-// appendTargets appends the targets of the edges from a node.
-func (g *OutGraph) appendTargets(targets []uint32, u uint32) []uint32 {
+// list returns how many edges a node has, and the varints of its list.
+func (g *OutGraph) list(u uint32) (count int, list []byte) {
 	at := g.at[u]
 	if at == 0 {
-		return targets
+		return 0, nil
 	}
-	list := g.lists[at:]
-	count, n := binary.Uvarint(list)
-	list = list[n:]
+	list = g.lists[at:]
+	if b := list[0]; b < 0x80 {
+		return int(b), list[1:]
+	}
+	n, size := binary.Uvarint(list)
+	return int(n), list[size:]
+}
+
+// appendTargets appends the targets of the edges from a node.
+func (g *OutGraph) appendTargets(targets []uint32, u uint32) []uint32 {
+	count, list := g.list(u)
 	last := int64(u)
 	for range count {
-		// The varints are read by hand: a call for each edge would take longer than all the rest.
-		b := list[0]
-		delta, i := uint64(b&0x7f), 1
-		for shift := 7; b >= 0x80; shift += 7 {
-			b = list[i]
-			delta |= uint64(b&0x7f) << shift
-			i++
-		}
-		list = list[i:]
-		last += int64(delta>>1) ^ -int64(delta&1)
+		delta, n := binary.Varint(list)
+		list = list[n:]
+		last += delta
 		targets = append(targets, uint32(last))
 	}
 	return targets

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -162,4 +163,61 @@ func FuzzDecodeOutGraph(f *testing.F) {
 			}
 		}
 	})
+}
+
+// BenchmarkFewChanges finds all ranks after ten of 50,000 nodes with a million edges have got other
+// targets, starting from the ranks before: by building the graph and iterating over all edges, and by
+// changing the graph and pushing residuals.
+func BenchmarkFewChanges(b *testing.B) {
+	const n, degree = 50_000, 20
+	list := make([][]uint32, n)
+	for from, to := range generated(n, degree) {
+		list[from] = append(list[from], to)
+	}
+	edges := func(yield func(from, to uint32) bool) {
+		for from, targets := range list {
+			for _, to := range targets {
+				if !yield(uint32(from), to) {
+					return
+				}
+			}
+		}
+	}
+	solve := func(start []float64, tolerance float64) []float64 {
+		g, err := Build(n, edges)
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := Solve(b.Context(), g, Options{Start: start, Tolerance: tolerance, Workers: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		return s.Ranks
+	}
+	ranks := solve(nil, 1e-9)
+	out := NewOutGraph(n)
+	for from, targets := range list {
+		out.Set(uint32(from), slices.Clone(targets))
+	}
+	changed := func(i uint32) uint32 { return n/2 + 1000*i } // nodes that are not popular
+	for i := range uint32(10) {
+		list[changed(i)] = []uint32{i + 10_000, i + 20_000}
+	}
+	for _, tolerance := range []float64{1e-3, 1e-4, 1e-6} {
+		b.Run(fmt.Sprintf("solve/%g", tolerance), func(b *testing.B) {
+			for b.Loop() {
+				solve(ranks, tolerance)
+			}
+		})
+		b.Run(fmt.Sprintf("refine/%g", tolerance), func(b *testing.B) {
+			for b.Loop() {
+				for i := range uint32(10) {
+					out.Set(changed(i), list[changed(i)])
+				}
+				if _, err := Refine(b.Context(), out, Refinement{Start: ranks, Tolerance: tolerance}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
