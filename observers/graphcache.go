@@ -67,7 +67,7 @@ func NewGraphCache(file GraphFile, warn func(what string, err error)) *GraphCach
 	return &GraphCache{file: file, warn: warn, noted: make(map[string]uint64), most: mostNoted, partial: true}
 }
 
-// Restore takes over what Notes of the last process returned.
+// Restore takes over what Notes of the last process returned, as notes of run 0.
 func (c *GraphCache) Restore(snapshot uint64, rows [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -145,7 +145,7 @@ func (c *GraphCache) begin(snapshot uint64) *cachedGraph {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	g.keep, g.from = c.run < snapshot, c.run
+	g.keep, g.from = c.run < snapshot, max(c.run, 1)
 	if c.partial {
 		c.partial, c.most = false, mostNoted
 	}
