@@ -34,9 +34,10 @@ type crawlSummary struct {
 	// Others says that other processes continue the crawl.
 	Others bool `json:"others,omitempty"`
 
-	search string // how to search what was loaded
-	place  string // of the index
-	shared bool   // others may continue the crawl
+	search  string // how to search what was loaded
+	place   string // of the index
+	shared  bool   // others may continue the crawl
+	unknown bool   // not everything could be counted
 }
 
 // watchCrawl runs a crawler, shows its progress, and prints the result. After an interrupt,
@@ -54,20 +55,18 @@ func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler, member *di
 	begun := time.Now()
 	err := c.Run(ctx)
 	others, lerr := leaveCrawl(ctx, member)
-	if err = errors.Join(err, lerr); err == nil && !others {
+	if err == nil && lerr == nil && !others {
 		err = s.repo.Quiesce(ctx)
 	}
 	told()
 	s.app.stderr.through(nil)
 	p.Stop()
-	var left left
-	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Cause(ctx)) || errors.Is(err, ctx.Err())) {
-		left, err = s.leftOfCrawl(context.WithoutCancel(ctx), c.Status(0).Ended)
+	interrupted := ctx.Err() != nil && (err == nil || errors.Is(err, context.Cause(ctx)) || errors.Is(err, ctx.Err()))
+	if !interrupted && (err != nil || lerr != nil) {
+		return errors.Join(err, lerr)
 	}
-	if err != nil {
-		return err
-	}
-	return s.printCrawl(c, time.Since(begun), left, others)
+	// After an interrupt, others notice that this process has left, although it could not tell them.
+	return errors.Join(s.printCrawl(c, time.Since(begun), others, interrupted), lerr)
 }
 
 // leftOfCrawl returns what an interrupted crawl has left to do. A crawl that had reached a
@@ -121,33 +120,52 @@ func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string 
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
-func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, left left, others bool) (err error) {
+func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, others, interrupted bool) error {
 	sum := crawlSummary{
 		Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data, Others: others,
 		search: s.app.suggestSearch(), place: s.app.indexPlace(), shared: s.isDivided(),
 	}
-	if sum.Backlog, err = s.rowsLeft(context.Background()); err != nil {
+	left, err := s.countCrawl(&sum, interrupted)
+	if err != nil && !interrupted {
 		return err
 	}
+	if err != nil {
+		err, sum.unknown = incomplete(err), true
+	}
+	if s.app.isJSON() {
+		err = errors.Join(printJSON(s.app.stdout, &sum), err)
+	} else {
+		_, werr := io.WriteString(s.app.stdout, sum.text())
+		err = errors.Join(werr, err)
+	}
+	if len(left) > 0 || sum.unknown {
+		return errors.Join(err, left.err()) // interrupted: an empty result does not mean that nothing can be fetched
+	}
+	return errors.Join(err, sum.nothingFetched())
+}
+
+// countCrawl adds to the summary of a crawl what has to be counted, and returns what is left of
+// an interrupted one.
+func (s *session) countCrawl(sum *crawlSummary, interrupted bool) (left left, err error) {
 	if rules := s.crawl.Rules(); rules != nil {
 		sum.OutOfScope = rules.Counts()
 		maps.DeleteFunc(sum.OutOfScope, func(_ string, n int64) bool { return n == 0 })
 	}
-	if sum.Documents, err = s.app.countDocuments(context.Background(), s.repo); err != nil {
-		return err
+	ctx, cancel := s.countContext(interrupted)
+	defer cancel()
+	if interrupted {
+		if left, err = s.leftOfCrawl(ctx, sum.Ended); err != nil {
+			return nil, err
+		}
 	}
-	if sum.Again, err = frontier.CameOf(context.Background(), s.repo.DB(), s.asked, sum.Started); err != nil {
-		return err
+	if sum.Backlog, err = s.rowsLeft(ctx); err != nil {
+		return left, err
 	}
-	if s.app.isJSON() {
-		err = printJSON(s.app.stdout, &sum)
-	} else {
-		_, err = io.WriteString(s.app.stdout, sum.text())
+	if sum.Documents, err = s.app.countDocuments(ctx, s.repo); err != nil {
+		return left, err
 	}
-	if len(left) > 0 {
-		return errors.Join(err, left.err()) // interrupted: an empty result does not mean that nothing can be fetched
-	}
-	return errors.Join(err, sum.nothingFetched())
+	sum.Again, err = frontier.CameOf(ctx, s.repo.DB(), s.asked, sum.Started)
+	return left, err
 }
 
 // errNothingFetched says that every request of a crawl failed.
@@ -207,6 +225,9 @@ func (s *crawlSummary) text() string {
 		fmt.Fprintf(&b, "  Observers still have %s to process; they continue wherever `indexer worker` runs.\n", count(s.Backlog, "row"))
 	case s.Backlog > 0:
 		fmt.Fprintf(&b, "  Observers still have %s to process; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
+	}
+	if s.unknown {
+		return b.String()
 	}
 	fmt.Fprintf(&b, "%s has %s.\n", s.place, count(s.Documents, "document"))
 	if s.Documents > 0 {

@@ -3,6 +3,9 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"syscall"
@@ -143,6 +146,35 @@ func TestInterruptWithoutOracle(t *testing.T) {
 	for _, want := range []string{"Interrupted: everything loaded so far is saved.", "the summary is not complete"} {
 		if !strings.Contains(l.Said(), want) {
 			t.Errorf("the loader did not say %q: %s", want, l.Said())
+		}
+	}
+}
+
+// TestInterruptedCrawlWithoutOracle: a crawler of a deployment is interrupted while its oracle is gone. It
+// prints its summary although it cannot count everything.
+func TestInterruptedCrawlWithoutOracle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a database and several processes")
+	}
+	f := newFleet(t, setup{oracles: 1})
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprintf(w, `<title>Page</title><a href="%sx">next</a>`, r.URL.Path)
+	}))
+	defer host.Close()
+	c := startChild(t, "", f.args("crawler", "crawl", "--allow-private", "--delay", "1h", host.URL)...)
+	c.Until("1 waiting for their delay")
+	f.oracles[0].Kill()
+	c.Signal(syscall.SIGINT)
+	if status := c.ends(); status != statusInterrupted {
+		t.Errorf("exit status %d", status)
+	}
+	for _, want := range []string{"Fetched ", "the summary is not complete"} {
+		if !strings.Contains(c.Said(), want) {
+			t.Errorf("the crawler did not say %q: %s", want, c.Said())
 		}
 	}
 }

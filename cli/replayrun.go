@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -69,14 +68,9 @@ func (r *replayRun) finish(ctx context.Context) error {
 	return err
 }
 
-// countAfterInterrupt bounds how long an interrupted run waits for a shared table or its
-// oracle, to learn what is left. If one of them cannot be reached, that may be why the user
-// interrupted the run.
-const countAfterInterrupt = 5 * time.Second
-
 // interrupted records the remaining work. If there is none, the replay is done.
 func (r *replayRun) interrupted() error {
-	ctx, cancel := r.countContext(true)
+	ctx, cancel := r.session.countContext(true)
 	defer cancel()
 	waiting, err := allWaiting(ctx, r.session.repo)
 	if err != nil {
@@ -87,19 +81,6 @@ func (r *replayRun) interrupted() error {
 	r.left.backlog(waiting)
 	r.sum.Interrupted = len(r.left) > 0
 	return nil
-}
-
-// countContext returns a context for counting what the summary tells. The context of the run
-// has ended after an interrupt.
-func (r *replayRun) countContext(interrupted bool) (context.Context, context.CancelFunc) {
-	if interrupted && r.session.app.isShared() {
-		return context.WithTimeout(context.Background(), countAfterInterrupt)
-	}
-	return context.Background(), func() {}
-}
-
-func incomplete(err error) error {
-	return fmt.Errorf("%w; the summary is not complete: %w", errInterrupted, err)
 }
 
 // current is the index of the input that is being read.

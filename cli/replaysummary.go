@@ -64,7 +64,7 @@ func (r *replayRun) finishSummary(a *app) error {
 	if r.unknown != nil { // do not wait for the same failure again
 		return nil
 	}
-	ctx, cancel := r.countContext(s.Interrupted)
+	ctx, cancel := r.session.countContext(s.Interrupted)
 	defer cancel()
 	err := r.countStored(ctx, a)
 	if s.Interrupted && err != nil {

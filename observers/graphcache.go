@@ -25,9 +25,9 @@ import (
 //     snapshot has otherwise than the file. A note too many costs a read.
 //  2. When the graph of a later snapshot is in the file, the notes of changes that the snapshot has
 //     are dropped. One run of rank is under way at a time (notify.Observer.Exclusive), and timestamps
-//     ascend. So if the last run that has noted anything began before the snapshot, all runs before
-//     that one had committed by then. The notes of that run and of later ones stay. If it began
-//     after the snapshot, the file stays, too.
+//     ascend. So if the last run that has begun did so before the snapshot, all runs before that
+//     one had committed by then. The notes of that run and of later ones stay. If it began after
+//     the snapshot, the file stays, too.
 //  3. If there are too many notes, those of the last run stay, and the file is void. The next run
 //     of settle reads everything, and by 2 needs no other notes to write the next file.
 //  4. The notes go into the hands of the next process when this one has closed the table
@@ -38,7 +38,7 @@ type GraphCache struct {
 
 	mu       sync.Mutex
 	noted    map[string]uint64 // rows, with the start timestamp of the run of rank that noted them last
-	run      uint64            // the last run that noted any
+	run      uint64            // the last one that has begun
 	most     int               // rows to note
 	overflow int               // how often there were more
 	snapshot uint64            // of the graph in the file; 0: the file is void
@@ -88,24 +88,31 @@ func (c *GraphCache) Notes() (snapshot uint64, rows [][]byte, ok bool) {
 	return c.snapshot, rows, c.snapshot != 0
 }
 
-// note notes that a transaction of rank, given by its start timestamp, may change the edges of a row.
-func (c *GraphCache) note(row string, start uint64) {
+// rankBegins is told of each run of rank, by its start timestamp: the run before has ended.
+func (c *GraphCache) rankBegins(start uint64) {
 	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.run != start {
-		c.run = start
-		if c.partial {
-			clear(c.noted)
-		}
+	c.run = start
+	if c.partial {
+		clear(c.noted)
 	}
-	c.noted[row] = start
+}
+
+// note notes that the run of rank may change the edges of a row.
+func (c *GraphCache) note(row string) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noted[row] = c.run
 	if !c.partial && len(c.noted) > c.most {
 		c.partial, c.snapshot = true, 0
 		c.overflow++
-		maps.DeleteFunc(c.noted, func(_ string, by uint64) bool { return by != start })
+		maps.DeleteFunc(c.noted, func(_ string, by uint64) bool { return by != c.run })
 	}
 }
 

@@ -41,8 +41,9 @@ func (m *graphCacheModel) rank() {
 	switch row := fmt.Sprint(m.random.IntN(12)); {
 	case m.run == 0:
 		m.run, m.rows = m.tick(), nil
+		m.cache.rankBegins(m.run)
 	case m.random.IntN(3) > 0:
-		m.cache.note(row, m.run)
+		m.cache.note(row)
 		m.rows = append(m.rows, row)
 	default:
 		if m.random.IntN(4) > 0 { // else it fails

@@ -77,6 +77,7 @@ const rankBatch = 65_536
 const edgeCells = 48_000
 
 func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
+	x.cache.rankBegins(tx.Start())
 	tolerance, err := RankTolerance(ctx, tx)
 	if err != nil {
 		return err

@@ -154,7 +154,7 @@ func (r *rankRows) update(ctx context.Context, run *pagerank.Run, o *outdated) e
 	}
 	changed, err := run.Update(ctx, o.row, o.correction, o.old.Targets, o.now.Targets)
 	if changed {
-		r.cache.note(o.row, r.tx.Start())
+		r.cache.note(o.row)
 		r.tx.Notify(schema.AppRow, schema.Tiebreak)
 		r.writeEdges(o.row, o.parts, o.now)
 	}
