@@ -37,7 +37,7 @@ func TestFlippedByte(t *testing.T) {
 			kinds[kind] = name
 		}
 	}
-	for _, want := range []string{".sst", ".vlog", ".blob", ".mem", "MANIFEST", "KEYREGISTRY", "FORMAT", "HIGHWATER"} {
+	for _, want := range []string{".sst", ".vlog", ".blob", ".mem", "MANIFEST", "KEYREGISTRY", "FORMAT", "HIGHWATER", residentName} {
 		if kinds[want] == "" {
 			t.Errorf("the table has no %s: %v", want, kinds)
 		}

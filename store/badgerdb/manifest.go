@@ -34,6 +34,7 @@ const (
 // manifest is the contents of the MANIFEST.
 type manifest struct {
 	tables  map[uint64]options.CompressionType // by number
+	levels  map[uint64]uint32                  // of the tables
 	text    []byte                             // of all whole records
 	flushes []int64                            // where the records begin that add what a log held
 }
@@ -53,8 +54,10 @@ func (m *manifest) apply(at int, changes []*pb.ManifestChange) {
 	for _, c := range changes {
 		if c.Op == pb.ManifestChange_DELETE {
 			delete(m.tables, c.Id)
+			delete(m.levels, c.Id)
 			continue
 		}
+		m.levels[c.Id] = c.Level
 		m.tables[c.Id] = options.CompressionType(c.Compression)
 	}
 }
@@ -65,7 +68,7 @@ func manifestFile(dir string) string { return filepath.Join(dir, badgerDir, badg
 // decides whether it may be missing. It may be called while Badger is running: a record
 // that is being appended counts as torn.
 func readManifest(dir string) (*manifest, error) {
-	m := &manifest{tables: map[uint64]options.CompressionType{}}
+	m := &manifest{tables: make(map[uint64]options.CompressionType), levels: make(map[uint64]uint32)}
 	file := manifestFile(dir)
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -37,6 +37,7 @@ type sizes struct {
 	cells      int   // of hints, at most
 	newest     int   // cells of newest timestamps
 	levelZero  int   // tables in level 0 that start a compaction: levelZeroTotal of memtables
+	stall      int   // tables in level 0 at which writes wait for a compaction
 	known      int   // bytes of the largest layer of the filter of what is there (known.go)
 	mapped     int64 // of files in resident memory
 	// hardGroup bounds one transaction by our count of it, which is above Badger's: Badger
@@ -65,6 +66,7 @@ func sizesFor(memory, logs int64) (s sizes) {
 	s.newest = min(s.cells, mostNewest)
 	s.known = min(int(memory/12), mostKnown)
 	s.levelZero = max(leastLevelZero, int(levelZeroTotal/s.memTable))
+	s.stall = 3 * s.levelZero
 	s.hardGroup = int(s.memTable * 15 / 100 * 97 / 100)
 	s.softGroup = min(mostSoftGroup, s.hardGroup*3/4)
 	return s

@@ -102,8 +102,12 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 	if err != nil {
 		return err
 	}
+	sizes := sizesFor(opts.MemoryBytes, m.replay)
+	if err := sizes.admitLevelZero(dir); err != nil {
+		return errors.Join(err, m.close())
+	}
 	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange, flushes: &f.flushes, failed: f.failed.note}
-	b, err := f.openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, sizesFor(opts.MemoryBytes, m.replay), log))
+	b, err := f.openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, sizes, log))
 	if err != nil {
 		return errors.Join(openError(dir, err), m.close())
 	}

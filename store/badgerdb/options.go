@@ -84,7 +84,7 @@ func badgerOptions(dir string, o Options, s sizes, log *badgerLog) badger.Option
 		WithMemTableSize(s.memTable).
 		WithNumMemtables(1). // in addition to the active one
 		WithNumLevelZeroTables(s.levelZero).
-		WithNumLevelZeroTablesStall(3 * s.levelZero).
+		WithNumLevelZeroTablesStall(s.stall).
 		WithBaseLevelSize(baseLevelBytes).
 		WithValueThreshold(logValueBytes).
 		WithValueLogFileSize(32 << 20).
