@@ -2,12 +2,7 @@ package badgerdb
 
 import (
 	"context"
-	"encoding/binary"
-	"fmt"
-	"hash/crc32"
 	"math"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 
 	"github.com/cespare/xxhash/v2"
@@ -41,13 +36,12 @@ type known struct {
 	since  atomic.Uint64
 	most   int      // bytes of the largest layer
 	lacks  groupSet // groups whose columns it does not have, by id after firstGroupID
+	file   knownFile
 }
 
 type knownLayer []atomic.Uint64
 
 const (
-	knownName       = "KNOWN"
-	knownMagic      = "indexer known columns 2\n"
 	knownFirst      = 64 << 10 // bytes of the first layer
 	knownGrowth     = 4
 	knownBitsEach   = 12 // bits of a layer for each that it takes
@@ -94,14 +88,16 @@ func (k *known) grow() {
 	if n := len(old); n > 0 {
 		size = min(len(old[n-1])*8*knownGrowth, k.most)
 	}
+	k.file.isBehind()
 	layers := append(old[:len(old):len(old)], make(knownLayer, size/8))
 	k.left = int64(size) * 8 / knownBitsEach
 	k.layers.Store(&layers)
 }
 
 // add notes a row or column.
-func (k *known) add(head []byte) {
-	h := xxhash.Sum64(head)
+func (k *known) add(head []byte) { k.addHash(xxhash.Sum64(head)) }
+
+func (k *known) addHash(h uint64) {
 	layers := *k.layers.Load()
 	for _, l := range layers {
 		if l.has(h) {
@@ -116,6 +112,7 @@ func (k *known) add(head []byte) {
 	}
 	last.add(h)
 	k.left--
+	k.file.note(h)
 }
 
 // addColumn notes a column, by the head of its keys, and its row. Danger: that the filter
@@ -270,107 +267,4 @@ func (db *DB) scanKnownGroup(ctx context.Context, v *view, g *group) error {
 		}
 	}
 	return add()
-}
-
-// The file KNOWN is a filter as it was when the table was closed. All integers are
-// big-endian:
-//
-//	indexer known columns 2
-//	group [8]       the last group
-//	manifest [4]    the checksum of the MANIFEST
-//	lacks [16]      locality groups that the filter lacks: a bit for each id from 0x80 on
-//	left [8]        how many more the last layer takes
-//	layers [4]      their number; then of each the length in bytes [8] and the bits
-//	checksum [4]    CRC-32C of everything before it
-//
-// It saves time and nothing else. A file that is missing, damaged, or of another state of the
-// table is not used, and removed.
-
-// write writes the filter for a table that was closed after a group.
-func (k *known) write(dir string, group uint64, manifest uint32) error {
-	layers := *k.layers.Load()
-	b := binary.BigEndian.AppendUint64([]byte(knownMagic), group)
-	b = binary.BigEndian.AppendUint32(b, manifest)
-	for _, word := range k.lacks {
-		b = binary.BigEndian.AppendUint64(b, word)
-	}
-	b = binary.BigEndian.AppendUint64(b, uint64(k.left))
-	b = binary.BigEndian.AppendUint32(b, uint32(len(layers)))
-	for _, l := range layers {
-		b = binary.BigEndian.AppendUint64(b, uint64(len(l)*8))
-		for i := range l {
-			b = binary.BigEndian.AppendUint64(b, l[i].Load())
-		}
-	}
-	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	if err := replace(dir, knownName, b); err != nil {
-		return fmt.Errorf("store: write %s: %w", knownName, err)
-	}
-	return nil
-}
-
-// recordKnown writes the filter of a table that was closed, unless the file is good still.
-func (db *DB) recordKnown(opened baseline) error {
-	k, now := db.known.Load(), &db.mark.baseline
-	if k == nil || k.since.Load() == never || db.knownRead && opened.Group == now.Group && opened.List.Sum == now.List.Sum {
-		return nil
-	}
-	return k.write(db.dir, now.Group, now.List.Sum)
-}
-
-// readKnown returns the filter of a table that was closed after a group; nil if there is
-// none for this state and these groups.
-func (db *DB) readKnown() *known {
-	b, err := os.ReadFile(filepath.Join(db.dir, knownName))
-	if err != nil {
-		return nil
-	}
-	k := parseKnown(b, db.mark.Group, db.mark.List.Sum, db.sizes.known)
-	if k == nil || !k.serves(db.groups) {
-		return nil
-	}
-	k.leaveOut(db.groups)
-	return k
-}
-
-func parseKnown(b []byte, group uint64, manifest uint32, most int) *known {
-	const lacksBytes = len(groupSet{}) * 8
-	const head = len(knownMagic) + 8 + 4 + lacksBytes + 8 + 4
-	if len(b) < head+crc32.Size || string(b[:len(knownMagic)]) != knownMagic {
-		return nil
-	}
-	body := b[:len(b)-crc32.Size]
-	if crc32.Checksum(body, castagnoli) != binary.BigEndian.Uint32(b[len(body):]) {
-		return nil
-	}
-	at := body[len(knownMagic):]
-	if binary.BigEndian.Uint64(at) != group || binary.BigEndian.Uint32(at[8:]) != manifest {
-		return nil
-	}
-	k := &known{most: max(most&^63, knownFirst)}
-	for i := range k.lacks {
-		k.lacks[i] = binary.BigEndian.Uint64(at[12+8*i:])
-	}
-	at = at[12+lacksBytes:]
-	k.left = int64(binary.BigEndian.Uint64(at))
-	count := binary.BigEndian.Uint32(at[8:])
-	var layers []knownLayer
-	for at = body[head:]; len(at) > 8; {
-		size := binary.BigEndian.Uint64(at)
-		at = at[8:]
-		if size > uint64(len(at)) || size%(8*knownBlockWords) != 0 || size == 0 {
-			return nil
-		}
-		l := make(knownLayer, size/8)
-		for i := range l {
-			l[i].Store(binary.BigEndian.Uint64(at[8*i:]))
-		}
-		layers = append(layers, l)
-		at = at[size:]
-	}
-	if len(at) > 0 || len(layers) == 0 || len(layers) != int(count) {
-		return nil
-	}
-	k.layers.Store(&layers)
-	return k
 }

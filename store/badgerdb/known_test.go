@@ -233,6 +233,53 @@ func TestKnownIsMadeAgain(t *testing.T) {
 	}
 }
 
+// TestKnownRecords: closings after few changes append to the file, which is written anew when it would
+// grow by an eighth.
+func TestKnownRecords(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, knownName)
+	read := func() []byte {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	closeTest(t, openTest(t, dir, Options{}))
+	appended, anew := 0, 0
+	rows := 0
+	for before := read(); anew < 2; {
+		db := openTest(t, dir, Options{})
+		k := db.known.Load()
+		if k == nil {
+			t.Fatalf("after %d records, the filter was not read", appended)
+		}
+		for row := range rows {
+			if !k.has(db.group("data").head(nil, fmt.Append(nil, "row", row), []byte("c"))) {
+				t.Fatalf("after %d records, the filter lacks row %d of %d", appended, row, rows)
+			}
+		}
+		for range 100 {
+			mustMutate(t, db, fmt.Sprint("row", rows), mutation("data", "c", 1, "v"))
+			rows++
+		}
+		closeTest(t, db)
+		now := read()
+		if bytes.HasPrefix(now, before) {
+			appended++
+		} else {
+			anew++
+		}
+		if limit := len(before) + len(before)/knownTail + 1000; len(now) > limit {
+			t.Fatalf("the file has grown from %d to %d bytes", len(before), len(now))
+		}
+		before = now
+	}
+	if appended < 4 {
+		t.Errorf("%d records, before the file was written anew twice", appended)
+	}
+}
+
 func FuzzParseKnown(f *testing.F) {
 	dir := f.TempDir()
 	k := newKnown(knownFirst, nil)
@@ -246,6 +293,23 @@ func FuzzParseKnown(f *testing.F) {
 	}
 	f.Add(text)
 	f.Add(text[:60])
+	if k = parseKnown(text, 7, 8, 1); k == nil {
+		f.Fatal("the file is not read")
+	}
+	k.add([]byte("c"))
+	if appended, err := k.appendRecord(dir, 9, 10); !appended || err != nil {
+		f.Fatal(appended, err)
+	}
+	if text, err = os.ReadFile(filepath.Join(dir, knownName)); err != nil {
+		f.Fatal(err)
+	}
+	if k = parseKnown(text, 9, 10, 1); k == nil || !k.has([]byte("c")) {
+		f.Fatal("the record is not read")
+	}
+	if parseKnown(text, 7, 8, 1) != nil {
+		f.Fatal("a file with a record is read as of the state before it")
+	}
+	f.Add(text)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if k := parseKnown(text, 7, 8, 1); k != nil {
 			k.add([]byte("b"))
