@@ -52,7 +52,6 @@ type pusher struct {
 	g          *OutGraph
 	ranks      []float64
 	residuals  []float64
-	targets    []uint32
 	list, next []uint32 // nodes of this pass and of the next one
 	passes     int      // over the nodes whose residual exceeds a limit
 }
