@@ -12,25 +12,25 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// A GraphCache keeps the link graph for settle, so that a run reads the rows that have changed, and
-// not all of them: the graph of one snapshot in a file, and in memory the rows whose edges may have
-// changed since. rank notes a row before it changes its edges.
+// A GraphCache keeps the link graph for settle, so that a run reads only the rows that have changed.
+// The graph of one snapshot is in a file. The rows whose edges may have changed since are in
+// memory: rank notes each row before it changes the edges.
 //
 // It is for a table that one process has to itself. Its methods may be called by several goroutines.
 //
 // # Why no change is missed
 //
-//  1. rank notes a row in its transaction, so before anybody can see the change. A run of settle
-//     copies the notes after it has taken its snapshot. So it reads all rows again whose edges its
-//     snapshot has otherwise than the file. A note too many costs a read.
-//  2. When the graph of a later snapshot is in the file, the notes of changes that the snapshot has
-//     are dropped. One run of rank is under way at a time (notify.Observer.Exclusive), and timestamps
-//     ascend. So if the last run that has begun did so before the snapshot, all runs before that
-//     one had committed by then. The notes of that run and of later ones stay. If it began after
-//     the snapshot, the file stays, too.
-//  3. If there are too many notes, those of the last run stay, and the file is void. The next run
-//     of settle reads everything, and by 2 needs no other notes to write the next file.
-//  4. The notes go into the hands of the next process when this one has closed the table
+//  1. rank notes a row in its transaction, before anybody can see the change. A run of settle
+//     copies the notes after it has taken its snapshot. So it reads again every row whose edges
+//     differ between its snapshot and the file. A note too many costs a read.
+//  2. When the graph of a later snapshot is in the file, notes of changes that this snapshot has
+//     are dropped. Only one run of rank is under way at a time (notify.Observer.Exclusive), and
+//     timestamps ascend. So if the last run began before the snapshot, all runs before it had
+//     committed by then. The notes of the last run and of later ones stay. If the last run began
+//     after the snapshot, the file is not replaced.
+//  3. If there are too many notes, only those of the last run stay, and the file is void. The next run
+//     of settle reads everything. By 2 it needs no other notes to write the next file.
+//  4. Close hands the notes to the next process when it has closed the table
 //     (repository/closedgraph.go). After a kill they are gone, and the file is void.
 type GraphCache struct {
 	file GraphFile

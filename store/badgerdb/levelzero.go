@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// mostLevelZero is how many small tables level 0 may have. Each takes a look into its filter to read a
-// cell.
+// mostLevelZero is how many small tables level 0 may have. Reading a cell looks into the filter of
+// each.
 const mostLevelZero = 20
 
 // admitLevelZero lets small tables of level 0 count for as much as they hold, when the table is

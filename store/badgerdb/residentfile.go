@@ -11,8 +11,8 @@ import (
 )
 
 // The file RESIDENT has the cells of Resident groups as they were when the table was closed, so that
-// opening it takes no scan. A scan of a group that is empty takes long after a load: it steps over
-// the tombstones of all cells that were ever in it, until they are compacted.
+// opening it takes no scan. After a load, a scan of an empty group takes long: it steps over the
+// tombstones of all cells that were ever in it, until they are compacted.
 //
 //	indexer resident cells 1
 //	group [8]       the last group of writes, lowest byte first
@@ -21,8 +21,13 @@ import (
 //	                its timestamp [varint], the length of its key [varint], the key
 //	checksum [4]    CRC-32C of everything before it
 //
-// It lacks groups whose set is lost or large. Like KNOWN, it saves time and nothing else: a file that is
-// missing, damaged, or of another state of the table is not used.
+// It lacks groups whose set is lost or large. A file that is missing, damaged, or of another state of the
+// table is not used.
+//
+// Danger: a lock or a notification that the file lacks is lost. So the file is written last, when Badger
+// has synced and closed its files and HIGHWATER says so, and it holds for that group only. Any later
+// write has a higher group, and the number of a group that a lost machine has taken is not given
+// again (progress.next).
 
 const (
 	residentName  = "RESIDENT"
