@@ -155,7 +155,7 @@ func (s *session) countCrawl(sum *crawlSummary, interrupted bool) (left left, er
 	defer cancel()
 	if interrupted {
 		if left, err = s.leftOfCrawl(ctx, sum.Ended); err != nil {
-			return nil, err
+			return left, err
 		}
 	}
 	if sum.Backlog, err = s.rowsLeft(ctx); err != nil {

@@ -52,7 +52,8 @@ func (w *Writer) submit(ctx context.Context, size int, run func(*tables) error) 
 func (w *Writer) run() {
 	pause := time.NewTimer(quiet) // merge what an earlier process left
 	defer pause.Stop()
-	// Do this before the first change waits, which would get an error.
+	// Before the first change arrives, so that it need not wait. If this fails, the first new word
+	// reads the words again, and its change gets the error.
 	_ = w.tx.beginWords()
 	for {
 		select {

@@ -17,10 +17,10 @@ import (
 // not analyse a word again that they find there. If the transaction that stored it is rolled
 // back for good, the word waits for another document that has it.)
 //
-// If there are many, reading them would take longer than the first transaction. So that one is
-// committed without its words: the next transaction, of nothing else, stores them as soon as they
-// have been read (catchUpWords). If the process is killed between the two, those words wait for
-// another document.
+// If there are many, reading them would take longer than the first transaction. That transaction is
+// then committed without its words, and a second one stores them once the stored words have been
+// read (catchUpWords). If the process is killed in between, or the second one fails, those words
+// wait for another document that has them.
 const wordsSQL = `
 CREATE TABLE words(id INTEGER PRIMARY KEY, list BLOB NOT NULL); -- lines of package spelling
 `
@@ -80,7 +80,7 @@ func (t *tables) beginWords() error {
 }
 
 // catchUpWords reads the stored words, if that was postponed, and stores those that came
-// meanwhile. If it fails, the next change that has a new word reads them, or gets the error.
+// meanwhile. If reading fails, the next change that has a new word reads them, or gets the error.
 func (w *Writer) catchUpWords() error {
 	words := &w.tx.words
 	if !words.postpone {

@@ -253,3 +253,13 @@ func TestGraphCache(t *testing.T) {
 	}
 	r.close()
 }
+
+// TestChoiceByExactRanks: a choice is made although the cached ranks are exact, so that nothing is
+// left to compute.
+func TestChoiceByExactRanks(t *testing.T) {
+	r := newRivals(t)
+	defer r.close()
+	r.load(contributor(0, 2, "hh"))
+	r.load("a.example/n at=3 page text=same") // wakes settle and changes no edges
+	r.check("after a page without links")
+}

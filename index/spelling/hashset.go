@@ -1,10 +1,17 @@
 package spelling
 
-// hashSet is a set of the hashes of words, each with a mark that says whether the word is stored. It has
-// 62 bits of each hash, in 8 to 16 bytes altogether, and is many times as fast as a map: the words of a
-// large index are read before its first change is complete.
+import (
+	"math/bits"
+	"math/rand/v2"
+)
+
+// hashSet is a set of the hashes of words, each with a mark that says whether the word is stored. It
+// keeps 62 bits of each hash and takes 11 to 21 bytes for each. It is several times as fast as a map:
+// all words of an index are read when the index is opened for writing.
 type hashSet struct {
 	slots  []uint64 // open addressing; 0: free
+	factor uint64   // random and odd, so that a page cannot choose the slots of its words
+	shift  int      // leaves the bits of a slot's number
 	used   int
 	stored int
 }
@@ -20,13 +27,13 @@ func makeHashSet(n int) hashSet {
 	for 3*size < 4*n {
 		size *= 2
 	}
-	return hashSet{slots: make([]uint64, size)}
+	return hashSet{slots: make([]uint64, size), factor: rand.Uint64() | 1, shift: 64 - bits.TrailingZeros(uint(size))}
 }
 
 // find returns the slot of a hash, or the free slot where it belongs.
 func (s *hashSet) find(hash uint64) int {
 	key, mask := hash|storedBit|usedBit, len(s.slots)-1
-	at := int(hash>>2) & mask
+	at := int((hash >> 2 * s.factor) >> s.shift)
 	for s.slots[at] != 0 && s.slots[at]|storedBit != key {
 		at = (at + 1) & mask
 	}

@@ -15,14 +15,14 @@ type Refinement struct {
 	// Tolerance bounds the relative error of each rank; 1e-12 if 0.
 	Tolerance float64
 	// Enough is asked again and again whether ranks with this error (relative to each of them)
-	// will do; nil never stops early.
+	// will do, and last about those that are returned; nil never stops early.
 	Enough func(ranks []float64, tolerance float64) bool
 }
 
 // Refine computes all ranks from others that are near to them, as they are when few edges have
-// changed. It passes over all edges once, and then again over those of nodes whose residual is large.
-// Solve visits all edges in each iteration, but an edge takes it less time: if many nodes are far
-// from ranks that have to be exact, it is faster (BenchmarkFewChanges).
+// changed. It visits all edges once, and after that only those of nodes with large residuals. Solve
+// visits all edges in each iteration but spends less time on each, so it is faster if many nodes
+// are far from ranks that must be exact (BenchmarkFewChanges).
 //
 // The residual of a node is by how much its rank differs from what its sources pass on. A push
 // adds the residual of a node to its rank, and passes Damping of it on to the residuals of its
@@ -30,18 +30,24 @@ type Refinement struct {
 // PageRank Vectors", 2006). Refine pushes all residuals above a limit, and lowers the limit.
 //
 // The error is known for the same reason as that of Solve: if no residual exceeds ε, none of the
-// ranks is off by more than ε/Teleport of itself.
+// ranks is off by more than ε/Teleport of itself. Rounding comes on top: for a node with n
+// inlinks, up to n·1e-16 of its rank.
 func Refine(ctx context.Context, g *OutGraph, o Refinement) (*Solution, error) {
 	if len(o.Start) != g.Nodes() {
 		return nil, fmt.Errorf("rank: refine: %d ranks to start from for %d nodes", len(o.Start), g.Nodes())
 	}
 	p := newPusher(g, o.Start)
 	tolerance := cmp.Or(o.Tolerance, 1e-12)
-	for limit := p.largest(); ; limit /= 4 {
+	limit := p.largest()
+	if math.IsInf(limit, 0) || math.IsNaN(limit) {
+		return nil, fmt.Errorf("rank: refine: the ranks to start from have a residual of %v", limit)
+	}
+	for ; ; limit /= 4 {
 		if err := p.push(ctx, limit); err != nil {
 			return nil, fmt.Errorf("rank: refine: %w", err)
 		}
-		if reached := limit / Teleport; reached <= tolerance || o.Enough != nil && o.Enough(p.ranks, reached) {
+		reached := limit / Teleport
+		if enough := o.Enough != nil && o.Enough(p.ranks, reached); enough || reached <= tolerance {
 			return &Solution{Ranks: p.ranks, Tolerance: reached, Iterations: p.passes}, nil
 		}
 	}
@@ -80,7 +86,7 @@ func (p *pusher) largest() (most float64) {
 	return most
 }
 
-// exceeds reports whether a residual exceeds a limit, and what rounding may have left.
+// exceeds reports whether a residual exceeds a limit and is more than rounding error.
 func (p *pusher) exceeds(u uint32, limit float64) bool {
 	r := math.Abs(p.residuals[u])
 	return r > limit && r > rounding*p.ranks[u]
@@ -118,9 +124,10 @@ func (p *pusher) pushNode(u uint32, limit float64) {
 	if !p.exceeds(u, limit) { // other residuals have balanced it, or it is within rounding
 		return
 	}
-	residual := p.residuals[u]
-	p.ranks[u] += residual
-	p.residuals[u] = 0
+	now := p.ranks[u] + p.residuals[u]
+	residual := now - p.ranks[u]
+	p.residuals[u] -= residual // what rounding has left
+	p.ranks[u] = now
 	count, list := p.g.list(u)
 	share := Damping * residual / float64(count) // not used if there are none
 	for t, pos := int64(u), 0; count > 0; count-- {

@@ -20,8 +20,8 @@ type Options struct {
 	// Start is where to start from, a rank for each node; Teleport everywhere if nil.
 	// The nearer to the ranks, the fewer iterations.
 	Start []float64
-	// Enough is asked after each iteration whether ranks with this error (relative to
-	// each of them) will do; nil never stops early.
+	// Enough is asked after each iteration, also the last, whether ranks with this error
+	// (relative to each of them) will do; nil never stops early.
 	Enough func(ranks []float64, tolerance float64) bool
 }
 
@@ -65,7 +65,7 @@ func Solve(ctx context.Context, g *Graph, o Options) (*Solution, error) {
 			return nil, fmt.Errorf("rank: solve: %w", err)
 		}
 		tolerance := change / Teleport
-		if tolerance <= o.Tolerance || o.Enough != nil && o.Enough(s.ranks, tolerance) {
+		if enough := o.Enough != nil && o.Enough(s.ranks, tolerance); enough || tolerance <= o.Tolerance {
 			return &Solution{Ranks: s.ranks, Tolerance: tolerance, Iterations: n}, nil
 		}
 	}

@@ -25,7 +25,7 @@ import (
 //	group [8]       the last group by then
 //	manifest [4]    the checksum of the MANIFEST by then
 //	hashes [4]      their number, and the hashes [8] of what was added
-//	checksum [4]    CRC-32C of everything before it in the file
+//	checksum [4]    CRC-32C of everything before it in the file except earlier checksums
 //
 // The file saves time and nothing else. If it is missing, damaged, or of another state of the table, it is
 // not used. A process that is killed while it appends a record leaves a damaged file.
@@ -35,6 +35,8 @@ const (
 	// knownTail is the part of a file that its records may have. Reading a hash takes longer than
 	// reading as many bits.
 	knownTail = 8
+	// knownRecord is the length of a record without hashes.
+	knownRecord = 20
 )
 
 // knownFile is how a filter differs from the file that it was read from.
@@ -51,9 +53,14 @@ func (f *knownFile) note(h uint64) {
 		return
 	}
 	f.later = append(f.later, h)
-	if int64(f.tail+8*len(f.later)) > f.size/knownTail {
+	if !f.hasRoom() {
 		f.isBehind()
 	}
+}
+
+// hasRoom reports whether a record of what the file lacks may be appended.
+func (f *knownFile) hasRoom() bool {
+	return f.size > 0 && int64(f.tail+knownRecord+8*len(f.later)) <= f.size/knownTail
 }
 
 // isBehind notes that the file lacks too much.
@@ -101,7 +108,7 @@ func (k *known) appendRecord(dir string, group uint64, manifest uint32) (appende
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if info, err := f.Stat(); err != nil || info.Size() != k.file.size {
-		return false, err
+		return false, nil // likewise
 	}
 	if _, err := f.Write(withKnownSum(b, k.file.sum)); err != nil {
 		return false, fmt.Errorf("store: append to %s: %w", knownName, err)
@@ -115,7 +122,7 @@ func (db *DB) recordKnown(opened baseline) error {
 	if k == nil || k.since.Load() == never || db.knownRead && opened.Group == now.Group && opened.List.Sum == now.List.Sum {
 		return nil
 	}
-	if k.file.size > 0 {
+	if k.file.hasRoom() {
 		if appended, err := k.appendRecord(db.dir, now.Group, now.List.Sum); appended || err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ const mostLevelZero = 20
 // admitLevelZero lets small tables of level 0 count for as much as they hold, when the table is
 // opened. Closing it writes a table to level 0, however little has changed. Compacting level 0
 // rewrites the whole next level, 256 MiB, because each table has keys from anywhere. By number
-// alone, each fifth of the processes that change a page would do that: with 400,000 pages, that
+// alone, every fifth process that changes a page would do that: with 400,000 pages, that
 // took 10 s of processor time.
 func (s *sizes) admitLevelZero(dir string) error {
 	m, err := readManifest(dir)
@@ -39,8 +39,8 @@ func (s *sizes) admitLevelZero(dir string) error {
 	return nil
 }
 
-// levelZeroTables is how many tables in level 0 start a compaction, if it has so many tables with
-// so many bytes, and usually some full memtables start one.
+// levelZeroTables returns how many tables in level 0 start a compaction, given that it has count of
+// them with that many bytes in all, and that usually full ones start one.
 func levelZeroTables(usually, count int, bytes, memTable int64) int {
 	full := int(bytes / memTable)
 	return max(usually, min(count+max(usually-full, 0), mostLevelZero))
