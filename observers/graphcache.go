@@ -182,21 +182,32 @@ func (c *GraphCache) read(ctx context.Context, tx *txn.Txn, g *cachedGraph) erro
 	rows := &rankRows{tx: tx}
 	for _, row := range g.changed {
 		edges, _, err := rows.edges(ctx, row)
-		if err == nil {
-			err = stored.SetTargets(row, edges.Targets)
-		}
 		if err != nil {
 			return fmt.Errorf("edges of %q: %w", row, err)
+		}
+		if err := stored.SetTargets(row, edges.Targets); err != nil {
+			return fmt.Errorf("%w: edges of %q: %w", errCache, row, err)
 		}
 	}
 	g.LinkGraph = stored
 	return nil
 }
 
+// forget makes the file void.
+func (c *GraphCache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.snapshot = 0
+}
+
 // write puts the graph into the file, with the ranks that were found, if the file is void or
 // much has changed since.
 func (c *GraphCache) write(ctx context.Context, g *cachedGraph, ranks []float64) error {
 	if c == nil || !g.keep || g.stored != 0 && len(g.changed) <= g.Nodes()/storedShare {
+		return nil
+	}
+	if g.stored != 0 && g.Nodes() > leastNoted && 2*g.Unlinked() > g.Nodes() {
+		c.forget() // nodes that have lost their edges stay until all rows are read
 		return nil
 	}
 	g.Ranks = ranks

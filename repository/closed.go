@@ -14,7 +14,8 @@ import (
 )
 
 // closedCounts are the counts that Close notes in app:closed, as far as they were known, so that
-// stats of the next process scans no more than what was written since.
+// stats of the next process scans no more than what was written since; and under which number
+// Close notes the cached link graph.
 //
 // The note holds for exactly one state of the store: the one that the closing process has
 // left. Every process that opens the store raises the persisted ceiling of timestamps
@@ -29,13 +30,15 @@ type closedCounts struct {
 	Counts  *counts.Counts `json:"counts,omitempty"`
 	// Parts is how many cells app:counts-part hold the counts of ranges of rows (counts.Cache).
 	Parts int `json:"parts,omitempty"`
+	// Graph is the number under which Close notes the cached link graph (closedGraph); 0: it does not.
+	Graph uint64 `json:"graph,omitempty"`
 }
 
 // countsPart is how many bytes such a cell has.
 const countsPart = 256 << 10
 
-// keepCounts takes over the counts that the last Close has noted, if they still hold. Open
-// has committed nothing yet that changes a count.
+// keepCounts takes over the counts and the link graph that the last Close has noted, if they
+// still hold. Open has committed nothing yet that changes them.
 func (r *Repository) keepCounts(ctx context.Context) error {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {
@@ -50,7 +53,11 @@ func (r *Repository) keepCounts(ctx context.Context) error {
 	if err := json.Unmarshal(v.Data, &c); err != nil {
 		return fmt.Errorf("cell %s: %w: %w", schema.Closed.Name, store.ErrCorrupt, err)
 	}
-	if c.Ceiling != r.db.Began() || c.Version != counts.Version {
+	if c.Ceiling != r.db.Began() {
+		return nil
+	}
+	r.keepGraph(c.Graph)
+	if c.Version != counts.Version {
 		return nil
 	}
 	if c.Counts != nil {
@@ -82,7 +89,7 @@ func (r *Repository) noteClosed(ctx context.Context) error {
 	if err := r.noteApplied(ctx); err != nil || r.shared() {
 		return err
 	}
-	note := closedCounts{Ceiling: r.db.Ceiling(), Version: counts.Version}
+	note := closedCounts{Ceiling: r.db.Ceiling(), Version: counts.Version, Graph: r.graphNumber()}
 	if known != nil {
 		note.Counts = &known.counts
 	}
@@ -93,6 +100,7 @@ func (r *Repository) noteClosed(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("note the counts: %w", err)
 	}
+	r.graphNoted = note.Graph
 	return nil
 }
 
@@ -118,7 +126,7 @@ func (r *Repository) writeCounts(ctx context.Context, tx *txn.Txn, note closedCo
 	for _, row := range old {
 		tx.Delete(row, schema.CountsPart)
 	}
-	if note.Counts == nil && note.Parts == 0 {
+	if note.Counts == nil && note.Parts == 0 && note.Graph == 0 {
 		return nil
 	}
 	text, err := json.Marshal(note)

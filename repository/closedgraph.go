@@ -1,12 +1,15 @@
 package repository
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 
@@ -18,12 +21,32 @@ import (
 
 // closedGraph is what the cached link graph (observers.GraphCache) needs to serve the next process:
 // the rows whose edges may have changed since its snapshot. Close writes it when the table is
-// closed, so everything that it covers is on disk. It holds for one state of the store, for the same
-// reasons as closedCounts.
+// closed, so everything that it covers is on disk.
+//
+// It holds for one state of the store: Close puts a random number into the table, in its last
+// transaction, with the note that holds for that state only (closedCounts), and here. So it is not
+// taken for that of another store, or of the same store as it was before it was restored.
 type closedGraph struct {
-	Ceiling  uint64   `json:"ceiling"`
+	Number   uint64   `json:"number"`
 	Snapshot uint64   `json:"snapshot"`
 	Changed  [][]byte `json:"changed,omitempty"`
+}
+
+// The file has a CRC-32C in hexadecimal on its first line, and then the closedGraph in JSON. A damaged
+// note would be a row that is not read again.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func (g *closedGraph) encode() ([]byte, error) {
+	text, err := json.Marshal(g)
+	return append(fmt.Appendf(nil, "%08x\n", crc32.Checksum(text, castagnoli)), text...), err
+}
+
+func decodeClosedGraph(b []byte) (g closedGraph, err error) {
+	sum, text, _ := bytes.Cut(b, []byte{'\n'})
+	if string(sum) != fmt.Sprintf("%08x", crc32.Checksum(text, castagnoli)) {
+		return g, errors.New("wrong checksum")
+	}
+	return g, json.Unmarshal(text, &g)
 }
 
 func (r *Repository) graphNotes() string { return filepath.Join(r.dir, "graph.changed") }
@@ -34,7 +57,7 @@ func (r *Repository) newGraphCache() *observers.GraphCache {
 		return nil
 	}
 	return observers.NewGraphCache(graphFile(filepath.Join(r.dir, "graph")), func(what string, err error) {
-		r.log.Warn("could not "+what+"; the next tie-breaking reads the whole link graph from the store", zap.Error(err))
+		r.log.Warn("could not "+what+"; that costs time and nothing else", zap.Error(err))
 	})
 }
 
@@ -50,39 +73,50 @@ func (f graphFile) Write(ctx context.Context, content []byte) error {
 	})
 }
 
-// keepGraph takes over the link graph of the last process, if nothing was written since it closed
-// the table.
-func (r *Repository) keepGraph() error {
+// keepGraph takes over the link graph that the last process has noted under a number.
+func (r *Repository) keepGraph(number uint64) {
+	if r.graph == nil || number == 0 {
+		return
+	}
 	b, err := os.ReadFile(r.graphNotes())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read what changed in the link graph: %w", err)
+		return
 	}
 	var c closedGraph
-	if err := json.Unmarshal(b, &c); err != nil {
-		r.log.Warn("this file is damaged, so the next tie-breaking reads the whole link graph from the store", zap.String("file", r.graphNotes()), zap.Error(err))
-		return nil
+	if err == nil {
+		c, err = decodeClosedGraph(b)
 	}
-	if c.Ceiling == r.db.Began() {
+	if err != nil {
+		r.log.Warn("could not read what changed in the link graph; the next tie-breaking reads all of it from the store", zap.String("file", r.graphNotes()), zap.Error(err))
+		return
+	}
+	if c.Number == number {
 		r.graph.Restore(c.Snapshot, c.Changed)
 	}
-	return nil
 }
 
-// noteGraph writes what the next keepGraph reads. The table must be closed.
+// graphNumber returns a number for noteGraph; 0 if there is nothing to note.
+func (r *Repository) graphNumber() uint64 {
+	if r.graph == nil {
+		return 0
+	}
+	if _, _, ok := r.graph.Notes(); !ok {
+		return 0
+	}
+	return rand.Uint64() | 1
+}
+
+// noteGraph writes what the next keepGraph reads, under the number that is in the table. The table
+// must be closed.
 func (r *Repository) noteGraph() {
-	if !r.complete || r.graph == nil {
+	if r.graphNoted == 0 {
 		return
 	}
-	snapshot, changed, ok := r.graph.Notes()
-	if !ok {
-		return
+	snapshot, changed, _ := r.graph.Notes()
+	b, err := (&closedGraph{Number: r.graphNoted, Snapshot: snapshot, Changed: changed}).encode()
+	if err == nil {
+		err = graphFile(r.graphNotes()).Write(context.Background(), b)
 	}
-	err := osfile.Write(context.Background(), r.graphNotes(), func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(closedGraph{Ceiling: r.db.Ceiling(), Snapshot: snapshot, Changed: changed})
-	})
 	if err != nil {
 		r.log.Warn("could not note what changed in the link graph; the next tie-breaking reads all of it from the store", zap.Error(err))
 	}

@@ -124,6 +124,7 @@ type Repository struct {
 	wrote           written
 	complete        bool // openIndex has succeeded
 	graph           *observers.GraphCache
+	graphNoted      uint64 // the number under which Close notes it (closedGraph)
 	kept            atomic.Pointer[keptCounts]
 	counted         *counts.Cache
 	countedParts    int // cells that it was read from
@@ -322,7 +323,7 @@ func (r *Repository) match(ctx context.Context, opts Options) error {
 	if err := r.openIndex(ctx, opts); err != nil {
 		return err
 	}
-	if err := errors.Join(r.keepCounts(ctx), r.keepGraph()); err != nil {
+	if err := r.keepCounts(ctx); err != nil {
 		return err
 	}
 	r.complete = true

@@ -97,6 +97,25 @@ func (g *OutGraph) Edges() iter.Seq2[uint32, []uint32] {
 	}
 }
 
+// Unlinked returns how many nodes have no edges in either direction.
+func (g *OutGraph) Unlinked() int {
+	linked := make([]bool, len(g.at))
+	n := len(g.at)
+	link := func(u uint32) {
+		if !linked[u] {
+			linked[u] = true
+			n--
+		}
+	}
+	for u, targets := range g.Edges() {
+		link(u)
+		for _, t := range targets {
+			link(t)
+		}
+	}
+	return n
+}
+
 // Append appends the graph to b in a form for DecodeOutGraph: the number of nodes, and the lists
 // in the order of their nodes.
 func (g *OutGraph) Append(b []byte) []byte {
@@ -113,7 +132,7 @@ func (g *OutGraph) Append(b []byte) []byte {
 	return b
 }
 
-// DecodeOutGraph reads a graph, and keeps what it has read.
+// DecodeOutGraph reads a graph. The graph refers to what was read, which must not be modified.
 func DecodeOutGraph(d *wire.Decoder) *OutGraph {
 	all := d.Rest()
 	nodes := d.Uint()

@@ -236,3 +236,14 @@ func BenchmarkFewChanges(b *testing.B) {
 		})
 	}
 }
+
+func TestUnlinked(t *testing.T) {
+	g := outGraph(6, [][2]uint32{{0, 1}, {3, 3}, {0, 4}})
+	if n := g.Unlinked(); n != 2 {
+		t.Errorf("%d nodes without edges, want 2", n)
+	}
+	g.Set(0, nil)
+	if n := g.Unlinked(); n != 5 {
+		t.Errorf("%d nodes without edges, want 5", n)
+	}
+}

@@ -7,7 +7,8 @@ import (
 )
 
 // LinkGraph is the link graph in a form that can be stored and brought up to date, with ranks that
-// are near to the exact ones. A node takes 28 bytes while it is stored, and an edge 2 to 3.
+// are near to the exact ones. In memory a node takes 28 bytes, or 48 if the graph was decoded, and
+// an edge 2 to 3.
 type LinkGraph struct {
 	*rank.OutGraph
 	Ranks []float64 // of each node

@@ -44,7 +44,7 @@ func withChecksum(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// DecodeLinkGraph reads what Encode has returned, and keeps it.
+// DecodeLinkGraph reads what Encode has returned. The graph refers to b, which must not be modified.
 func DecodeLinkGraph(b []byte) (g *LinkGraph, snapshot uint64, err error) {
 	body := b[:max(0, len(b)-4)]
 	if len(b) < 4 || crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(b[len(body):]) {
