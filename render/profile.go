@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,16 +34,24 @@ const (
 
 func newProfile() (*profile, error) {
 	removeAbandoned()
-	dir, err := os.MkdirTemp(osfile.ShortTempDir(longestTemp), profilePattern)
-	if err != nil {
-		return nil, fmt.Errorf("make a directory for the browser's profile: %w", err)
+	for {
+		dir, err := os.MkdirTemp(osfile.ShortTempDir(longestTemp), profilePattern)
+		if err != nil {
+			return nil, fmt.Errorf("make a directory for the browser's profile: %w", err)
+		}
+		lock, err := os.Create(filepath.Join(dir, profileLock))
+		if err != nil {
+			return nil, fmt.Errorf("make a directory for the browser's profile: %w", errors.Join(err, os.Remove(dir)))
+		}
+		// On a system without locks, abandoned profiles stay. Another process may take the lock
+		// first, and remove the directory as abandoned. Then make another one.
+		if osfile.Lock(lock) != osfile.Taken && osfile.IsNamed(lock) {
+			return &profile{dir, lock}, nil
+		}
+		if err := lock.Close(); err != nil {
+			return nil, err
+		}
 	}
-	lock, err := os.Create(filepath.Join(dir, profileLock))
-	if err != nil {
-		return nil, fmt.Errorf("make a directory for the browser's profile: %w", err)
-	}
-	osfile.Lock(lock) // on a system without locks, abandoned profiles stay
-	return &profile{dir, lock}, nil
 }
 
 // removeAbandoned removes profiles whose processes are gone. It leaves alone a profile that is

@@ -85,7 +85,7 @@ func createPart(dir string, old fs.FileInfo) (*os.File, error) {
 			return nil, err
 		}
 		// Another run may lock it first and remove it as abandoned. Then create another one.
-		if Lock(f) != Taken && isNamed(f) {
+		if Lock(f) != Taken && IsNamed(f) {
 			return f, nil
 		}
 		if err := f.Close(); err != nil {
@@ -94,8 +94,8 @@ func createPart(dir string, old fs.FileInfo) (*os.File, error) {
 	}
 }
 
-// isNamed reports whether a file still has its name.
-func isNamed(f *os.File) bool {
+// IsNamed reports whether a file still has its name.
+func IsNamed(f *os.File) bool {
 	mine, err := f.Stat()
 	if err != nil {
 		return false
@@ -134,7 +134,7 @@ func removeIfAbandoned(path string) {
 		return
 	}
 	defer func() { _ = f.Close() }() // nothing was written
-	if Lock(f) == Held && isNamed(f) {
+	if Lock(f) == Held && IsNamed(f) {
 		_ = os.Remove(path) // if it cannot be removed, it stays
 	}
 }

@@ -318,5 +318,10 @@ func (db *DB) closeBadger() error {
 	if err := db.mark.write(db.dir); err != nil {
 		return err
 	}
-	return errors.Join(db.recordKnown(was), db.recordResidents())
+	// Everything is closed and marked. What saves time at the next opening must not fail this one,
+	// for which the disk may be too full.
+	if err := errors.Join(db.recordKnown(was), db.recordResidents()); err != nil && db.tables.log != nil {
+		db.tables.log.Warnf("the next opening takes longer: %v", err)
+	}
+	return nil
 }
