@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/webindexer/indexer/observers/pagerank"
 	"github.com/webindexer/indexer/txn"
 )
@@ -41,7 +43,7 @@ type GraphCache struct {
 	run      uint64            // the last one that has begun
 	most     int               // rows to note
 	overflow int               // how often there were more
-	snapshot uint64            // of the graph in the file; 0: the file is void
+	stored   uint64            // hash of what was written to the file; 0: the file is void
 	partial  bool              // noted has nothing but rows of run
 }
 
@@ -68,24 +70,24 @@ func NewGraphCache(file GraphFile, warn func(what string, err error)) *GraphCach
 }
 
 // Restore takes over what Notes of the last process returned, as notes of run 0.
-func (c *GraphCache) Restore(snapshot uint64, rows [][]byte) {
+func (c *GraphCache) Restore(stored uint64, rows [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.snapshot, c.partial = snapshot, false
+	c.stored, c.partial = stored, false
 	for _, row := range rows {
 		c.noted[string(row)] = 0
 	}
 }
 
-// Notes returns the snapshot of the graph in the file, and the rows whose edges may have changed
+// Notes returns a hash of the file, and the rows whose edges may have changed
 // since. It returns false if the file is void.
-func (c *GraphCache) Notes() (snapshot uint64, rows [][]byte, ok bool) {
+func (c *GraphCache) Notes() (stored uint64, rows [][]byte, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, row := range slices.Sorted(maps.Keys(c.noted)) {
 		rows = append(rows, []byte(row))
 	}
-	return c.snapshot, rows, c.snapshot != 0
+	return c.stored, rows, c.stored != 0
 }
 
 // rankBegins is told of each run of rank, by its start timestamp: the run before has ended.
@@ -110,7 +112,7 @@ func (c *GraphCache) note(row string) {
 	defer c.mu.Unlock()
 	c.noted[row] = c.run
 	if !c.partial && len(c.noted) > c.most {
-		c.partial, c.snapshot = true, 0
+		c.partial, c.stored = true, 0
 		c.overflow++
 		maps.DeleteFunc(c.noted, func(_ string, by uint64) bool { return by != c.run })
 	}
@@ -119,8 +121,7 @@ func (c *GraphCache) note(row string) {
 // A cachedGraph is the graph of a snapshot, as a run of settle uses it.
 type cachedGraph struct {
 	*pagerank.LinkGraph
-	snapshot uint64   // of the transaction
-	stored   uint64   // the snapshot of the file when the run began; 0: it was void
+	stored   uint64   // hash of the file when the run began; 0: it was void
 	changed  []string // rows that were noted by then
 	keep     bool     // notes before the run "from" of rank may be dropped once the graph is in the file
 	from     uint64
@@ -146,7 +147,7 @@ func (c *GraphCache) graph(ctx context.Context, tx *txn.Txn) (*cachedGraph, erro
 }
 
 func (c *GraphCache) begin(snapshot uint64) *cachedGraph {
-	g := &cachedGraph{snapshot: snapshot}
+	g := new(cachedGraph)
 	if c == nil {
 		return g
 	}
@@ -156,12 +157,16 @@ func (c *GraphCache) begin(snapshot uint64) *cachedGraph {
 	if c.partial {
 		c.partial, c.most = false, mostNoted
 	}
-	g.stored, g.overflow = c.snapshot, c.overflow
+	g.stored, g.overflow = c.stored, c.overflow
 	if g.stored != 0 {
 		g.changed = slices.Sorted(maps.Keys(c.noted))
 	}
 	return g
 }
+
+// hashOf tells the content of the file from any other, also from that of another directory. It
+// is not 0.
+func hashOf(content []byte) uint64 { return xxhash.Sum64(content) | 1 }
 
 // errCache wraps errors of the file.
 var errCache = errors.New("cached link graph")
@@ -172,10 +177,10 @@ func (c *GraphCache) read(ctx context.Context, tx *txn.Txn, g *cachedGraph) erro
 	if err != nil {
 		return fmt.Errorf("%w: %w", errCache, err)
 	}
-	stored, snapshot, err := pagerank.DecodeLinkGraph(b)
-	if err == nil && snapshot != g.stored {
-		err = fmt.Errorf("it is of snapshot %d, and not of %d", snapshot, g.stored)
+	if hashOf(b) != g.stored {
+		return fmt.Errorf("%w: its content is not what was written", errCache)
 	}
+	stored, err := pagerank.DecodeLinkGraph(b)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errCache, err)
 	}
@@ -197,7 +202,7 @@ func (c *GraphCache) read(ctx context.Context, tx *txn.Txn, g *cachedGraph) erro
 func (c *GraphCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.snapshot = 0
+	c.stored = 0
 }
 
 // write puts the graph into the file, with the ranks that were found, if the file is void or
@@ -211,7 +216,8 @@ func (c *GraphCache) write(ctx context.Context, g *cachedGraph, ranks []float64)
 		return nil
 	}
 	g.Ranks = ranks
-	err := c.file.Write(ctx, g.Encode(g.snapshot))
+	content := g.Encode()
+	err := c.file.Write(ctx, content)
 	if ctx.Err() != nil {
 		return err
 	}
@@ -224,7 +230,7 @@ func (c *GraphCache) write(ctx context.Context, g *cachedGraph, ranks []float64)
 	if c.overflow != g.overflow {
 		return nil // what changed since the snapshot is not known
 	}
-	c.snapshot, c.most = g.snapshot, min(max(g.Nodes()/notedShare, leastNoted), mostNoted)
+	c.stored, c.most = hashOf(content), min(max(g.Nodes()/notedShare, leastNoted), mostNoted)
 	maps.DeleteFunc(c.noted, func(_ string, by uint64) bool { return by < g.from })
 	return nil
 }

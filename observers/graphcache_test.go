@@ -26,9 +26,10 @@ type graphCacheModel struct {
 	rows    []string
 	commits map[string][]uint64 // of each row
 
-	snapshot uint64       // of the run of settle that is under way; 0: none is
-	began    *cachedGraph // nil: it has not begun
-	used     int          // runs that used the file
+	snapshot uint64            // of the run of settle that is under way; 0: none is
+	began    *cachedGraph      // nil: it has not begun
+	written  map[uint64]uint64 // snapshots of the files that were written, by their hash
+	used     int               // runs that used the file
 }
 
 func (m *graphCacheModel) tick() uint64 {
@@ -82,11 +83,12 @@ func (m *graphCacheModel) check() {
 		return
 	}
 	m.used++
+	stored := m.written[m.began.stored]
 	for row, commits := range m.commits {
 		for _, commit := range commits {
-			if commit > m.began.stored && commit <= m.snapshot && !slices.Contains(m.began.changed, row) {
+			if commit > stored && commit <= m.snapshot && !slices.Contains(m.began.changed, row) {
 				m.t.Fatalf("seed %d: row %s changed at %d, between the file's snapshot %d and that of the run, %d; the run reads only %q again",
-					m.seed, row, commit, m.began.stored, m.snapshot, m.began.changed)
+					m.seed, row, commit, stored, m.snapshot, m.began.changed)
 			}
 		}
 	}
@@ -102,6 +104,9 @@ func (m *graphCacheModel) write() {
 	if err := m.cache.write(m.t.Context(), m.began, nil); err != nil {
 		m.t.Fatal(err)
 	}
+	if _, old := m.written[m.cache.stored]; !old {
+		m.written[m.cache.stored] = m.snapshot
+	}
 	m.limit()
 }
 
@@ -110,10 +115,10 @@ func (m *graphCacheModel) restart() {
 	if m.run != 0 || m.snapshot != 0 {
 		return
 	}
-	snapshot, rows, ok := m.cache.Notes()
+	stored, rows, ok := m.cache.Notes()
 	m.cache = m.newCache()
 	if ok {
-		m.cache.Restore(snapshot, rows)
+		m.cache.Restore(stored, rows)
 	}
 	m.limit()
 }
@@ -132,7 +137,7 @@ func (m *graphCacheModel) newCache() *GraphCache {
 func TestGraphCacheNotes(t *testing.T) {
 	t.Parallel()
 	for seed := range testenv.Seeds(t, 0, uint64(testenv.Size(5, 20, 2000))) {
-		m := &graphCacheModel{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 6)), commits: make(map[string][]uint64)}
+		m := &graphCacheModel{t: t, seed: seed, random: rand.New(rand.NewPCG(seed, 6)), commits: make(map[string][]uint64), written: make(map[uint64]uint64)}
 		m.cache = m.newCache()
 		for range 400 {
 			switch n := m.random.IntN(40); {

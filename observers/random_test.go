@@ -262,8 +262,8 @@ func (p *player) newGraphCache() *observers.GraphCache {
 		p.graphErr = errors.Join(p.graphErr, fmt.Errorf("%s: %w", what, err))
 	})
 	if last != nil && !p.crashed {
-		if snapshot, rows, ok := last.Notes(); ok {
-			p.graph.Restore(snapshot, rows)
+		if stored, rows, ok := last.Notes(); ok {
+			p.graph.Restore(stored, rows)
 		}
 	}
 	return p.graph

@@ -9,6 +9,7 @@ import (
 
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/observers/pagerank"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
@@ -203,7 +204,7 @@ func TestNoFlapping(t *testing.T) {
 }
 
 // TestGraphCache reads the link graph once, and then only what has changed, also in the next process,
-// until the file is damaged.
+// until the file is damaged, or that of another directory.
 func TestGraphCache(t *testing.T) {
 	r := newRivals(t)
 	for i := range 240 {
@@ -230,26 +231,33 @@ func TestGraphCache(t *testing.T) {
 	}
 
 	r.load("c.example/0 at=300 gone")
-	few := state("one page is gone")
+	once := state("one page is gone")
 	r.load("c.example/1 at=301 gone")
-	if few = state("two pages are gone") && few; few {
+	if twice := state("two pages are gone"); once && twice {
 		t.Error("the file was written again after each change of one page in 240")
 	}
 
-	snapshot, rows, _ := r.graph.Notes()
+	stored, rows, _ := r.graph.Notes()
 	r.close()
 	r.open(r.rig.Table())
-	r.graph.Restore(snapshot, rows)
+	r.graph.Restore(stored, rows)
 	r.load("c.example/2 at=302 gone")
 	state("after a restart")
 	if len(r.warnings) > 0 {
 		t.Errorf("warnings: %q", r.warnings)
 	}
 
-	r.file.Content = []byte("damaged")
-	r.load("c.example/3 at=303 gone")
-	if !state("after damage") || len(r.warnings) != 1 || !strings.Contains(r.warnings[0], "checksum") {
-		t.Errorf("after damage, warnings: %q", r.warnings)
+	none := func(func(pagerank.Node, error) bool) {}
+	foreign, err := pagerank.BuildLinkGraph(none, func(func(pagerank.Change, error) bool) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, content := range [][]byte{[]byte("damaged"), foreign.Encode()} {
+		r.file.Content = content
+		r.load(fmt.Sprintf("c.example/%d at=303 gone", 3+i))
+		if !state(fmt.Sprintf("with the file %.20q", content)) || len(r.warnings) != i+1 || !strings.Contains(r.warnings[i], "content") {
+			t.Errorf("with the file %.20q, warnings: %q", content, r.warnings)
+		}
 	}
 	r.close()
 }

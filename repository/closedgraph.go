@@ -20,16 +20,16 @@ import (
 )
 
 // closedGraph is what the cached link graph (observers.GraphCache) needs to serve the next process:
-// the rows whose edges may have changed since its snapshot. Close writes it when the table is
+// the rows whose edges may have changed since. Close writes it when the table is
 // closed, so everything that it covers is on disk.
 //
 // It holds for one state of the store: Close puts a random number into the table, in its last
 // transaction, with the note that holds for that state only (closedCounts), and here. So it is not
 // taken for that of another store, or of the same store as it was before it was restored.
 type closedGraph struct {
-	Number   uint64   `json:"number"`
-	Snapshot uint64   `json:"snapshot"`
-	Changed  [][]byte `json:"changed,omitempty"`
+	Number  uint64   `json:"number"`
+	Graph   uint64   `json:"graph"` // hash of the file
+	Changed [][]byte `json:"changed,omitempty"`
 }
 
 // The file has a CRC-32C in hexadecimal on its first line, and then the closedGraph in JSON. A damaged
@@ -91,7 +91,7 @@ func (r *Repository) keepGraph(number uint64) {
 		return
 	}
 	if c.Number == number {
-		r.graph.Restore(c.Snapshot, c.Changed)
+		r.graph.Restore(c.Graph, c.Changed)
 	}
 }
 
@@ -112,8 +112,8 @@ func (r *Repository) noteGraph() {
 	if r.graphNoted == 0 {
 		return
 	}
-	snapshot, changed, _ := r.graph.Notes()
-	b, err := (&closedGraph{Number: r.graphNoted, Snapshot: snapshot, Changed: changed}).encode()
+	graph, changed, _ := r.graph.Notes()
+	b, err := (&closedGraph{Number: r.graphNoted, Graph: graph, Changed: changed}).encode()
 	if err == nil {
 		err = graphFile(r.graphNotes()).Write(context.Background(), b)
 	}

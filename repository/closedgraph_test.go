@@ -37,15 +37,15 @@ func TestClosedGraph(t *testing.T) {
 	first := read()
 
 	r = open()
-	snapshot, rows, ok := r.graph.Notes()
-	if !ok || snapshot != 7 || len(rows) != 2 || string(rows[1]) != "b\xff" {
-		t.Errorf("snapshot %d, rows %q, %t", snapshot, rows, ok)
+	stored, rows, ok := r.graph.Notes()
+	if !ok || stored != 7 || len(rows) != 2 || string(rows[1]) != "b\xff" {
+		t.Errorf("file %d, rows %q, %t", stored, rows, ok)
 	}
 	closeIt(r)
 
 	for what, change := range map[string]func(now []byte) []byte{
 		"notes of an earlier closing": func([]byte) []byte { return first },
-		"damaged notes":               func(now []byte) []byte { return bytes.Replace(now, []byte(`"snapshot":7`), []byte(`"snapshot":6`), 1) },
+		"damaged notes":               func(now []byte) []byte { return bytes.Replace(now, []byte(`"graph":7`), []byte(`"graph":6`), 1) },
 		"empty":                       func([]byte) []byte { return []byte{} },
 		"a directory":                 func([]byte) []byte { return nil },
 	} {
@@ -66,8 +66,8 @@ func TestClosedGraph(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = open()
-		if snapshot, rows, ok := r.graph.Notes(); ok {
-			t.Errorf("%s: taken over: snapshot %d, rows %q", what, snapshot, rows)
+		if stored, rows, ok := r.graph.Notes(); ok {
+			t.Errorf("%s: taken over: file %d, rows %q", what, stored, rows)
 		}
 		closeIt(r)
 		if content == nil {

@@ -19,17 +19,15 @@ const storedFormat = "link graph 1\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Encode returns the graph in a form for DecodeLinkGraph, together with the timestamp of the
-// snapshot that it is of.
+// Encode returns the graph in a form for DecodeLinkGraph.
 //
-// The form is: storedFormat, the key of the identifier, the timestamp, the graph (rank.OutGraph);
+// The form is: storedFormat, the key of the identifier, the graph (rank.OutGraph);
 // for each node in the order of what identifies them, that and the number of the node; for
 // each node its rank; a CRC-32C of all that. Numbers have 8 bytes, node numbers 4, lowest byte first.
-func (g *LinkGraph) Encode(snapshot uint64) []byte {
+func (g *LinkGraph) Encode() []byte {
 	known := g.known.with(g.added)
 	b := make([]byte, 0, 64+20*len(known.ids)+3*len(known.ids))
 	b = append(append(b, storedFormat...), g.id.key[:]...)
-	b = binary.LittleEndian.AppendUint64(b, snapshot)
 	b = g.OutGraph.Append(b)
 	for i, id := range known.ids {
 		b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(b, id), known.numbers[i])
@@ -45,33 +43,32 @@ func withChecksum(b []byte) []byte {
 }
 
 // DecodeLinkGraph reads what Encode has returned. The graph refers to b, which must not be modified.
-func DecodeLinkGraph(b []byte) (g *LinkGraph, snapshot uint64, err error) {
+func DecodeLinkGraph(b []byte) (*LinkGraph, error) {
 	body := b[:max(0, len(b)-4)]
 	if len(b) < 4 || crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(b[len(body):]) {
-		return nil, 0, fmt.Errorf("%w: wrong checksum", ErrStored)
+		return nil, fmt.Errorf("%w: wrong checksum", ErrStored)
 	}
 	d := wire.NewDecoder(body)
 	if string(d.Take(uint64(len(storedFormat)))) != storedFormat {
-		return nil, 0, fmt.Errorf("%w: another format", ErrStored)
+		return nil, fmt.Errorf("%w: another format", ErrStored)
 	}
-	g = &LinkGraph{id: new(identifier), added: make(map[uint64]uint32)}
+	g := &LinkGraph{id: new(identifier), added: make(map[uint64]uint32)}
 	copy(g.id.key[:], d.Take(uint64(len(g.id.key))))
-	snapshot = fixed64(d)
 	g.OutGraph = rank.DecodeOutGraph(d)
 	if d.Failed() || uint64(len(d.Rest())) != 20*uint64(g.Nodes()) {
-		return nil, 0, fmt.Errorf("%w: wrong length", ErrStored)
+		return nil, fmt.Errorf("%w: wrong length", ErrStored)
 	}
 	if !g.known.decode(d, g.Nodes()) {
-		return nil, 0, fmt.Errorf("%w: its nodes are out of order", ErrStored)
+		return nil, fmt.Errorf("%w: its nodes are out of order", ErrStored)
 	}
 	g.Ranks = make([]float64, g.Nodes())
 	for u := range g.Ranks {
 		g.Ranks[u] = math.Float64frombits(fixed64(d))
 		if !(g.Ranks[u] >= 0 && g.Ranks[u] <= math.MaxFloat64) {
-			return nil, 0, fmt.Errorf("%w: node %d has rank %v", ErrStored, u, g.Ranks[u])
+			return nil, fmt.Errorf("%w: node %d has rank %v", ErrStored, u, g.Ranks[u])
 		}
 	}
-	return g, snapshot, nil
+	return g, nil
 }
 
 // decode reads the nodes of a graph, and reports whether they are in order.
