@@ -34,10 +34,12 @@ type crawlSummary struct {
 	// Others says that other processes continue the crawl.
 	Others bool `json:"others,omitempty"`
 
-	search  string // how to search what was loaded
-	place   string // of the index
-	shared  bool   // others may continue the crawl
-	unknown bool   // not everything could be counted
+	// Incomplete says that, after an interrupt, not everything could be counted.
+	Incomplete bool `json:"incomplete,omitempty"`
+
+	search string // how to search what was loaded
+	place  string // of the index
+	shared bool   // others may continue the crawl
 }
 
 // watchCrawl runs a crawler, shows its progress, and prints the result. After an interrupt,
@@ -130,7 +132,7 @@ func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, others, int
 		return err
 	}
 	if err != nil {
-		err, sum.unknown = incomplete(err), true
+		err, sum.Incomplete = incomplete(err), true
 	}
 	if s.app.isJSON() {
 		err = errors.Join(printJSON(s.app.stdout, &sum), err)
@@ -138,7 +140,7 @@ func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, others, int
 		_, werr := io.WriteString(s.app.stdout, sum.text())
 		err = errors.Join(werr, err)
 	}
-	if len(left) > 0 || sum.unknown {
+	if len(left) > 0 || sum.Incomplete {
 		return errors.Join(err, left.err()) // interrupted: an empty result does not mean that nothing can be fetched
 	}
 	return errors.Join(err, sum.nothingFetched())
@@ -226,7 +228,7 @@ func (s *crawlSummary) text() string {
 	case s.Backlog > 0:
 		fmt.Fprintf(&b, "  Observers still have %s to process; they continue when the directory is next opened.\n", count(s.Backlog, "row"))
 	}
-	if s.unknown {
+	if s.Incomplete {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s has %s.\n", s.place, count(s.Documents, "document"))

@@ -165,14 +165,14 @@ func TestInterruptedCrawlWithoutOracle(t *testing.T) {
 		fmt.Fprintf(w, `<title>Page</title><a href="%sx">next</a>`, r.URL.Path)
 	}))
 	defer host.Close()
-	c := startChild(t, "", f.args("crawler", "crawl", "--allow-private", "--delay", "1h", host.URL)...)
+	c := startChild(t, "", f.args("crawler", "crawl", "--format", "json", "--allow-private", "--delay", "1h", host.URL)...)
 	c.Until("1 waiting for their delay")
 	f.oracles[0].Kill()
 	c.Signal(syscall.SIGINT)
 	if status := c.ends(); status != statusInterrupted {
 		t.Errorf("exit status %d", status)
 	}
-	for _, want := range []string{"Fetched ", "the summary is not complete"} {
+	for _, want := range []string{`"incomplete":true`, "the summary is not complete"} {
 		if !strings.Contains(c.Said(), want) {
 			t.Errorf("the crawler did not say %q: %s", want, c.Said())
 		}

@@ -23,7 +23,8 @@ type summary struct {
 	Failed      int64   `json:"failed"`
 	Problems    int     `json:"problems"`
 	Interrupted bool    `json:"interrupted"`
-	Backlog     int     `json:"backlog"` // rows left to do
+	Incomplete  bool    `json:"incomplete,omitempty"` // after an interrupt, not everything could be counted
+	Backlog     int     `json:"backlog"`              // rows left to do
 	Documents   int     `json:"documents"`
 	Seconds     float64 `json:"seconds"`
 	Data        string  `json:"data"`
@@ -44,6 +45,7 @@ func (r *replayRun) printSummary(a *app) error {
 	if err := r.finishSummary(a); err != nil {
 		return err
 	}
+	r.sum.Incomplete = r.unknown != nil
 	if text := problemsText(r.problems, r.sum.Problems); text != "" {
 		_, _ = io.WriteString(a.stderr, text)
 	}
@@ -119,7 +121,7 @@ func (r *replayRun) summaryText(a *app) string {
 		}
 		fmt.Fprintf(&b, "Observers still have %s to process; they continue %s.\n", count(s.Backlog, "row"), when)
 	}
-	if r.unknown != nil {
+	if s.Incomplete {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "%s has %s.", a.indexPlace(), count(s.Documents, "document"))

@@ -73,9 +73,10 @@ const (
 // member that the published ranks prefer. At 100,000 pages, a solve each minute took 4 to
 // 5 % of the processor time of a load.
 //
-// A run takes about 1 µs of processor time for each page, or 20 if it has to read the whole graph.
-// So where pages change from time to time, settle cools down after it (rankCooldown), although all other work is done. It does not
-// cool down while a caller waits for all work, so a digest always covers settled choices.
+// A run takes about 1 µs of processor time for each page, or 20 if it has to read the whole
+// graph. So where pages change from time to time, settle cools down after it (rankCooldown),
+// although all other work is done. It does not cool down while a caller waits for all work, so
+// a digest always covers settled choices.
 const (
 	tiebreakDebounce = time.Hour
 	tiebreakIdle     = time.Second

@@ -9,9 +9,10 @@ import (
 )
 
 // known is a Bloom filter of all rows and columns that have, or had, a cell, of versioned
-// groups that are not only scanned. Most reads of a load ask for what is not there: whether a URL was fetched, whether the
-// target of a link has a rank. Timestamps are part of Badger's keys, so Badger's own
-// filters cannot answer that, and an iterator would have to look into every level.
+// groups that are not only scanned. Most reads of a load ask for what is not there: whether a
+// URL was fetched, whether the target of a link has a rank. Timestamps are part of Badger's
+// keys, so Badger's own filters cannot answer that, and an iterator would have to look into
+// every level.
 //
 // Invariant: whatever a view v with v.seq >= since can see is in the filter. The filter only
 // grows, and the committer adds the columns of a group before any view can see it. So an
