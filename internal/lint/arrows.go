@@ -17,9 +17,9 @@ type Arrow struct {
 
 // Arrows is the order of the house, from the bottom to the top.
 var Arrows = []Arrow{
-	{"internal/wire", nil, "it reads fields of records, whatever they are of"},
-	{"store", []string{"store", "internal/wire"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
+	{"store", []string{"store"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
 	{"store/engines", []string{"store"}, "it opens whichever engine a setting names, and is the only one to import the clients of them all"},
+	{"internal/wire", nil, "it reads fields of records, whatever they are of"},
 	{"internal/longjson", nil, "it writes objects, whatever they are of"},
 	{"internal/fault", nil, "a fault of mapped memory ends any program in the same way"},
 	{"internal/coding", nil, "content codings mean the same whoever removes them"},
@@ -48,7 +48,7 @@ var Arrows = []Arrow{
 	{"index", []string{"page", "index/sketch", "index/analysis", "index/query", "index/snippet", "index/spelling", "index/completion", "index/postings", "index/cksumvfs"}, "the index files are read without the store, by processes that have no repository"},
 	{"index/opensearch", []string{"page", "index", "index/analysis", "index/query", "index/sketch", "index/spelling"}, "the index on a search server; the only one that speaks its protocol"},
 	{"index/shardrpc", []string{"index"}, "it carries the questions of a search between processes, and gRPC must not be linked where nobody asks"},
-	{"internal/rank", []string{"internal/wire"}, "it solves a graph of numbers, whatever they stand for"},
+	{"internal/rank", nil, "it solves a graph of numbers, whatever they stand for"},
 	{"verify/batch", []string{"page", "internal/rank"}, "the second opinion must share nothing with the observers but what a page is, and how a whole graph is solved"},
 	{"internal/sites", []string{"page", "warc"}, "small webs are packed into WARC files, and nothing else"},
 	{"schema", []string{"page", "internal/rank", "notify", "txn", "store", "internal/wire"}, "rows and columns are spelled in one place, by which all others read and write"},

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-
-	"github.com/webindexer/indexer/internal/wire"
 )
 
 // OutGraph is a directed graph without parallel edges that can change. For each node it holds
@@ -132,31 +130,30 @@ func (g *OutGraph) Append(b []byte) []byte {
 	return b
 }
 
-// DecodeOutGraph reads a graph. The graph refers to what was read, which must not be modified.
-func DecodeOutGraph(d *wire.Decoder) *OutGraph {
-	all := d.Rest()
-	nodes := d.Uint()
-	if nodes > uint64(len(all)) { // a node takes a byte at least
-		d.Fail()
-		return nil
+// DecodeOutGraph reads a graph from the front of b, and returns the rest. It returns false if there is
+// none. The graph refers to b, which must not be modified.
+func DecodeOutGraph(b []byte) (g *OutGraph, rest []byte, ok bool) {
+	nodes, pos := binary.Uvarint(b)
+	if pos <= 0 || nodes > uint64(len(b)) { // a node takes a byte at least
+		return nil, nil, false
 	}
-	g := &OutGraph{lists: all, at: make([]uint64, nodes)}
+	g = &OutGraph{lists: b, at: make([]uint64, nodes)}
 	for u := range g.at {
-		at := len(all) - len(d.Rest())
-		count := d.Uint()
-		if count == 0 {
-			continue
+		count, n := binary.Uvarint(b[pos:])
+		if n <= 0 {
+			return nil, nil, false
 		}
-		g.at[u] = uint64(at)
-		last := int64(u)
-		for range count {
-			if last += d.Int(); last < 0 || last >= int64(nodes) {
-				d.Fail()
+		if count > 0 {
+			g.at[u] = uint64(pos)
+		}
+		pos += n
+		for last := int64(u); count > 0; count-- {
+			delta, n := binary.Varint(b[pos:])
+			if last += delta; n <= 0 || last < 0 || last >= int64(nodes) {
+				return nil, nil, false
 			}
-			if d.Failed() {
-				return nil
-			}
+			pos += n
 		}
 	}
-	return g
+	return g, b[pos:], true
 }

@@ -54,10 +54,11 @@ func DecodeLinkGraph(b []byte) (*LinkGraph, error) {
 	}
 	g := &LinkGraph{id: new(identifier), added: make(map[uint64]uint32)}
 	copy(g.id.key[:], d.Take(uint64(len(g.id.key))))
-	g.OutGraph = rank.DecodeOutGraph(d)
-	if d.Failed() || uint64(len(d.Rest())) != 20*uint64(g.Nodes()) {
+	rest, ok := []byte(nil), false
+	if g.OutGraph, rest, ok = rank.DecodeOutGraph(d.Rest()); !ok || uint64(len(rest)) != 20*uint64(g.Nodes()) {
 		return nil, fmt.Errorf("%w: wrong length", ErrStored)
 	}
+	d = wire.NewDecoder(rest)
 	if !g.known.decode(d, g.Nodes()) {
 		return nil, fmt.Errorf("%w: its nodes are out of order", ErrStored)
 	}

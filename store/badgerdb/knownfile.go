@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 )
@@ -82,15 +81,10 @@ func (k *known) write(dir string, group uint64, manifest uint32) error {
 			b = binary.BigEndian.AppendUint64(b, l[i].Load())
 		}
 	}
-	if err := replace(dir, knownName, withKnownSum(b, 0)); err != nil {
+	if err := replace(dir, knownName, withSum(b, 0)); err != nil {
 		return fmt.Errorf("store: write %s: %w", knownName, err)
 	}
 	return nil
-}
-
-// withKnownSum appends the checksum of a part of the file that follows another one.
-func withKnownSum(part []byte, before uint32) []byte {
-	return binary.BigEndian.AppendUint32(part, crc32.Update(before, castagnoli, part))
 }
 
 // appendRecord appends what the file lacks, for a table that was closed after a group. It returns
@@ -110,7 +104,7 @@ func (k *known) appendRecord(dir string, group uint64, manifest uint32) (appende
 	if info, err := f.Stat(); err != nil || info.Size() != k.file.size {
 		return false, nil // likewise
 	}
-	if _, err := f.Write(withKnownSum(b, k.file.sum)); err != nil {
+	if _, err := f.Write(withSum(b, k.file.sum)); err != nil {
 		return false, fmt.Errorf("store: append to %s: %w", knownName, err)
 	}
 	return true, nil
@@ -150,7 +144,7 @@ func (db *DB) readKnown() *known {
 
 // parseKnown returns the filter in a file, if it is of this state of the table.
 func parseKnown(b []byte, group uint64, manifest uint32, most int) *known {
-	r := &knownReader{rest: b}
+	r := &partReader{rest: b}
 	if string(r.take(len(knownMagic))) != knownMagic {
 		return nil
 	}
@@ -160,7 +154,7 @@ func parseKnown(b []byte, group uint64, manifest uint32, most int) *known {
 		k.lacks[i] = r.uint64()
 	}
 	left := int64(r.uint64())
-	layers := r.layers()
+	layers := readLayers(r)
 	if !r.endPart() || len(layers) == 0 {
 		return nil
 	}
@@ -184,45 +178,8 @@ func parseKnown(b []byte, group uint64, manifest uint32, most int) *known {
 	return k
 }
 
-// knownReader reads the file KNOWN. After something that is not there, everything is zero.
-type knownReader struct {
-	rest   []byte
-	part   []byte // what was read since the last checksum
-	sum    uint32 // the last checksum
-	failed bool
-}
-
-func (r *knownReader) take(n int) []byte {
-	if n < 0 || n > len(r.rest) {
-		r.rest, r.failed = nil, true
-		return nil
-	}
-	taken := r.rest[:n]
-	r.rest = r.rest[n:]
-	if len(r.part) == 0 {
-		r.part = taken
-	} else {
-		r.part = r.part[:len(r.part)+n]
-	}
-	return taken
-}
-
-func (r *knownReader) uint32() uint32 {
-	if b := r.take(4); b != nil {
-		return binary.BigEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (r *knownReader) uint64() uint64 {
-	if b := r.take(8); b != nil {
-		return binary.BigEndian.Uint64(b)
-	}
-	return 0
-}
-
-// layers reads the layers of a filter; none if they are not as a filter has them.
-func (r *knownReader) layers() (layers []knownLayer) {
+// readLayers reads the layers of a filter; none if they are not as a filter has them.
+func readLayers(r *partReader) (layers []knownLayer) {
 	for n := r.uint32(); n > 0 && !r.failed; n-- {
 		size := r.uint64()
 		if size == 0 || size > uint64(len(r.rest)) || size%(8*knownBlockWords) != 0 {
@@ -237,12 +194,4 @@ func (r *knownReader) layers() (layers []knownLayer) {
 		layers = append(layers, l)
 	}
 	return layers
-}
-
-// endPart reads a checksum, and reports whether it is that of what was read before it.
-func (r *knownReader) endPart() bool {
-	want := crc32.Update(r.sum, castagnoli, r.part)
-	r.sum = r.uint32()
-	r.part = nil
-	return !r.failed && r.sum == want
 }

@@ -3,11 +3,8 @@ package badgerdb
 import (
 	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
-
-	"github.com/webindexer/indexer/internal/wire"
 )
 
 // The file RESIDENT has the cells of Resident groups as they were when the table was closed, so that
@@ -15,11 +12,13 @@ import (
 // tombstones of all cells that were ever in it, until they are compacted.
 //
 //	indexer resident cells 1
-//	group [8]       the last group of writes, lowest byte first
+//	group [8]       the last group of writes
 //	manifest [4]    the checksum of the MANIFEST
-//	for each locality group: its id [1], the number of cells (varint), and of each
-//	                its timestamp [varint], the length of its key [varint], the key
+//	groups [4]      the number of locality groups; then of each its id [4], the number of
+//	                cells [4], and of each cell its timestamp [8], the length of its key [4], the key
 //	checksum [4]    CRC-32C of everything before it
+//
+// All integers are big-endian.
 //
 // It lacks groups whose set is lost or large. A file that is missing, damaged, or of another state of the
 // table is not used.
@@ -40,27 +39,27 @@ const (
 // recordResidents writes the file for a table that was closed. The committer has ended.
 func (db *DB) recordResidents() error {
 	now := &db.mark.baseline
-	b := binary.LittleEndian.AppendUint64([]byte(residentMagic), now.Group)
-	b = binary.LittleEndian.AppendUint32(b, now.List.Sum)
+	var groups []byte
+	n := uint32(0)
 	for i, set := range db.committer.residents {
 		if set == nil || set.lost || len(set.cells) > residentCells {
 			continue
 		}
-		b = append(b, db.groups[i].id)
-		b = binary.AppendUvarint(b, uint64(len(set.cells)))
+		n++
+		groups = binary.BigEndian.AppendUint32(groups, uint32(db.groups[i].id))
+		groups = binary.BigEndian.AppendUint32(groups, uint32(len(set.cells)))
 		for key, ts := range set.cells {
-			b = binary.AppendUvarint(b, ts)
-			b = append(binary.AppendUvarint(b, uint64(len(key))), key...)
+			groups = binary.BigEndian.AppendUint64(groups, ts)
+			groups = append(binary.BigEndian.AppendUint32(groups, uint32(len(key))), key...)
 		}
 	}
-	if err := replace(db.dir, residentName, withChecksum(b)); err != nil {
+	b := binary.BigEndian.AppendUint64([]byte(residentMagic), now.Group)
+	b = binary.BigEndian.AppendUint32(b, now.List.Sum)
+	b = append(binary.BigEndian.AppendUint32(b, n), groups...)
+	if err := replace(db.dir, residentName, withSum(b, 0)); err != nil {
 		return fmt.Errorf("store: write %s: %w", residentName, err)
 	}
 	return nil
-}
-
-func withChecksum(b []byte) []byte {
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
 // readResidents returns the cells of Resident groups, by the id of the group, as far as the file
@@ -74,27 +73,20 @@ func (db *DB) readResidents() map[byte]map[string]uint64 {
 }
 
 func parseResidents(b []byte, group uint64, manifest uint32) map[byte]map[string]uint64 {
-	body := b[:max(0, len(b)-crc32.Size)]
-	if len(b) < crc32.Size || crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(b[len(body):]) {
-		return nil
-	}
-	d := wire.NewDecoder(body)
-	if string(d.Take(uint64(len(residentMagic)))) != residentMagic {
-		return nil
-	}
-	if at := d.Take(12); at == nil || binary.LittleEndian.Uint64(at) != group || binary.LittleEndian.Uint32(at[8:]) != manifest {
+	r := &partReader{rest: b}
+	if string(r.take(len(residentMagic))) != residentMagic || r.uint64() != group || r.uint32() != manifest {
 		return nil
 	}
 	all := make(map[byte]map[string]uint64)
-	for len(d.Rest()) > 0 {
-		id, cells := d.Byte(), make(map[string]uint64)
-		for n := d.Uint(); n > 0 && !d.Failed(); n-- {
-			ts := d.Uint()
-			cells[d.Text()] = ts
+	for groups := r.uint32(); groups > 0 && !r.failed; groups-- {
+		id, cells := byte(r.uint32()), make(map[string]uint64)
+		for n := r.uint32(); n > 0 && !r.failed; n-- {
+			ts := r.uint64()
+			cells[string(r.take(int(r.uint32())))] = ts
 		}
 		all[id] = cells
 	}
-	if d.Failed() {
+	if !r.endPart() || len(r.rest) > 0 {
 		return nil
 	}
 	return all

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/webindexer/indexer/store"
@@ -78,9 +79,17 @@ func TestResidentFile(t *testing.T) {
 func FuzzParseResidents(f *testing.F) {
 	f.Add([]byte(residentMagic))
 	f.Add(append([]byte(residentMagic), make([]byte, 12)...))
-	f.Add(append(append([]byte(residentMagic), make([]byte, 12)...), 0x81, 1, 7, 1, 'k'))
+	one := append([]byte(residentMagic), make([]byte, 12)...)
+	for _, n := range []byte{1, 0x81, 1} { // groups, id, cells
+		one = append(one, 0, 0, 0, n)
+	}
+	one = append(one, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 1, 'k')
+	if got := parseResidents(withSum(one, 0), 0, 0); len(got) != 1 || got[0x81]["k"] != 7 {
+		f.Fatalf("one cell: %v", got)
+	}
+	f.Add(one)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		for id, cells := range parseResidents(withChecksum(body), 0, 0) {
+		for id, cells := range parseResidents(withSum(slices.Clone(body), 0), 0, 0) {
 			if cells == nil {
 				t.Errorf("group %d has no set", id)
 			}
