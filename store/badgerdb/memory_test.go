@@ -3,7 +3,6 @@ package badgerdb
 import (
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/webindexer/indexer/store"
@@ -44,10 +43,7 @@ func TestLessMemoryAfterKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	killed := t.TempDir()
-	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	killed := copyOpen(t, dir)
 	closeTest(t, db)
 	db = openTest(t, killed, Options{MemoryBytes: 1})
 	defer closeTest(t, db)

@@ -245,10 +245,7 @@ func TestMovedValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustMutate(t, db, "after", mutation("data", "c", 1, "v"))
-	copied := t.TempDir()
-	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	copied := copyOpen(t, dir)
 	closeTest(t, db)
 	logs, err := readMemLogs(copied)
 	if err != nil || len(logs) != 1 || logs[0].entries < 2 {

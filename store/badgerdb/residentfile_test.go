@@ -53,10 +53,7 @@ func TestResidentFile(t *testing.T) {
 
 	mustMutate(t, db, "r", store.Mutation{Op: store.Delete, Group: "lock", Column: []byte("l"), TS: 7})
 	mustMutate(t, db, "t", mutation("lock", "l", 9, "v"))
-	killed := t.TempDir()
-	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	killed := copyOpen(t, dir)
 	db = reopen(db)
 	check(db, "another lock", true)
 	closeTest(t, db)
