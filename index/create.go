@@ -16,8 +16,7 @@ import (
 
 // create makes an empty index, complete under another name and then renamed. So a process
 // killed here leaves either no index or a complete one, and the header of an index is never
-// only in a log. The caller holds the lock of the writer and has removed what a killed
-// process left.
+// only in a log. The caller holds the lock of the writer.
 func create(ctx context.Context, path string) error {
 	// Log files without their database would be replayed into the new one.
 	if err := removeDatabase(path); err != nil {
@@ -33,8 +32,13 @@ func create(ctx context.Context, path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// createFile makes an empty index that succeeds another one.
+// createFile makes an empty index that succeeds another one. It first removes what a killed
+// process left under this name: SQLite would replay a log without its database into the new
+// one.
 func createFile(ctx context.Context, path, succeeds string) (err error) {
+	if err := removeDatabase(path); err != nil {
+		return fmt.Errorf("remove the files of a killed process: %w", err)
+	}
 	// The log files of SQLite get the mode of the database, which is what the umask
 	// leaves.
 	if err := os.WriteFile(path, cksumvfs.Empty(applicationID, FormatVersion), 0o666); err != nil {

@@ -69,8 +69,20 @@ func shardPath(dir string) string { return filepath.Join(dir, shardName(max(1, c
 // logSuffixes are the suffixes of the files that SQLite keeps next to a database.
 var logSuffixes = []string{"-wal", "-shm", "-journal"}
 
+// databaseOf returns the name of the database that a file belongs to: its own name, unless it
+// is a log.
+func databaseOf(name string) string {
+	for _, suffix := range logSuffixes {
+		if database, ok := strings.CutSuffix(name, suffix); ok {
+			return database
+		}
+	}
+	return name
+}
+
 // removeDatabase removes a database and the files that SQLite keeps next to it. The
-// database goes first: without its log, it would be read as an older state.
+// database goes first: without its log, it would be read as an older state. A process killed
+// in between leaves the log, which would be replayed into the next database of this name.
 func removeDatabase(path string) error {
 	var errs []error
 	for _, suffix := range append([]string{""}, logSuffixes...) {
@@ -81,8 +93,8 @@ func removeDatabase(path string) error {
 	return errors.Join(errs...)
 }
 
-// removeOthers removes index files that were replaced, and those of unfinished rebuilds.
-// The caller holds the lock of the writer.
+// removeOthers removes index files that were replaced, those of unfinished rebuilds, and logs
+// of either whose database is gone. The caller holds the lock of the writer.
 func removeOthers(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -91,9 +103,10 @@ func removeOthers(dir string) error {
 	highest := currentNumber(dir)
 	var errs []error
 	for _, e := range entries {
-		name, isNew := strings.CutSuffix(e.Name(), unfinished)
+		database := databaseOf(e.Name())
+		name, isNew := strings.CutSuffix(database, unfinished)
 		if n := shardNumber(name); n > 0 && (isNew || n < highest) {
-			errs = append(errs, removeDatabase(filepath.Join(dir, e.Name())))
+			errs = append(errs, removeDatabase(filepath.Join(dir, database)))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

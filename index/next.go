@@ -21,9 +21,6 @@ func OpenNext(ctx context.Context, dir, succeeds string, opts WriterOptions) (*W
 		return nil, fmt.Errorf("index: %w", err)
 	}
 	path := nextPath(dir)
-	if err := removeDatabase(path); err != nil {
-		return nil, fmt.Errorf("index: remove the files of a killed rebuild: %w", err)
-	}
 	if err := createFile(ctx, path, succeeds); err != nil {
 		return nil, fmt.Errorf("index: create %s: %w", path, errors.Join(err, removeDatabase(path)))
 	}

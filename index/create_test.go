@@ -1,0 +1,77 @@
+package index
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/webindexer/indexer/index/cksumvfs"
+)
+
+// TestLogWithoutDatabase: a process killed while it removes an unfinished database leaves its log. SQLite
+// would replay it into the next database of that name.
+func TestLogWithoutDatabase(t *testing.T) {
+	log := logOfNewDatabase(t)
+	orphan := func(t *testing.T, dir string, number int) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, shardName(number)+unfinished+"-wal"), log, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("first", func(t *testing.T) {
+		dir := t.TempDir()
+		orphan(t, dir, 1)
+		if err := openTestWriter(t, dir).Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("rebuild", func(t *testing.T) {
+		dir := t.TempDir()
+		w := openTestWriter(t, dir)
+		orphan(t, dir, 2)
+		next, err := OpenNext(t.Context(), dir, w.ID(), WriterOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := next.Discard(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("later number", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := openTestWriter(t, dir).Close(); err != nil {
+			t.Fatal(err)
+		}
+		orphan(t, dir, 2)
+		if err := openTestWriter(t, dir).Close(); err != nil {
+			t.Fatal(err)
+		}
+		left, err := filepath.Glob(filepath.Join(dir, "*"+unfinished+"*"))
+		if err != nil || slices.ContainsFunc(left, exists) {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	})
+}
+
+// logOfNewDatabase returns the log of a database whose tables have just been made.
+func logOfNewDatabase(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), shardName(1)+unfinished)
+	if err := os.WriteFile(path, cksumvfs.Empty(applicationID, FormatVersion), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	db, err := openDatabase(writerDSN(path, true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), schemaSQL); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(path + "-wal")
+	if err != nil || len(log) == 0 {
+		t.Fatalf("the log has %d bytes: %v", len(log), err)
+	}
+	return log
+}
