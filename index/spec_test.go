@@ -15,7 +15,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// TestSpec runs testdata/spec. The commands work on one index per file:
+// TestSearchSpec runs testdata/spec. The commands work on one index per file:
 //
 //	apply                    a block per change: "doc CLUSTER seq=N url=URL [lang=] [rank=] [fetched=] [inlinks=]",
 //	                         then "title: …", "text: …", "menu: …", "anchor: …", "member: …", "alternate: LANG URL";
@@ -27,7 +27,7 @@ import (
 //	similar URL [threshold=] [limit=]
 //	docs                     all documents
 //	tombstones               clusters that were deleted
-func TestSpec(t *testing.T) {
+func TestSearchSpec(t *testing.T) {
 	datadriven.Walk(t, "testdata/spec", func(t *testing.T, path string) {
 		s := &specIndex{t: t, names: map[page.ContentKey]string{}}
 		s.dir = t.TempDir()
