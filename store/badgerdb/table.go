@@ -2,7 +2,6 @@ package badgerdb
 
 import (
 	"context"
-	"errors"
 
 	"github.com/webindexer/indexer/store"
 )
@@ -102,13 +101,8 @@ func (db *DB) Apply(ctx context.Context, rows []store.RowMutation) error {
 		return err
 	}
 	defer db.gate.Leave()
-	for i := range rows {
-		if len(rows[i].Absent) > 0 || rows[i].Require != nil {
-			return errors.New("store: Apply takes no guards: use Mutate")
-		}
-		if err := db.checker.Row(&rows[i]); err != nil {
-			return err
-		}
+	if err := db.checker.Apply(rows); err != nil {
+		return err
 	}
 	for len(rows) > 0 {
 		n := db.part(rows)

@@ -3,7 +3,6 @@ package bigtable
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -27,13 +26,8 @@ func (db *DB) Apply(ctx context.Context, rows []store.RowMutation) error {
 		return err
 	}
 	defer db.gate.Leave()
-	for i := range rows {
-		if len(rows[i].Absent) > 0 || rows[i].Require != nil {
-			return errors.New("store: Apply takes no guards: use Mutate")
-		}
-		if err := db.checker.Row(&rows[i]); err != nil {
-			return err
-		}
+	if err := db.checker.Apply(rows); err != nil {
+		return err
 	}
 	db.counters.writes.Add(int64(len(rows)))
 	return db.apply(ctx, rows)

@@ -11,7 +11,6 @@ package mem
 import (
 	"cmp"
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -126,13 +125,8 @@ func (t *table) Apply(ctx context.Context, rows []store.RowMutation) error {
 		return err
 	}
 	defer t.gate.Leave()
-	for i := range rows {
-		if len(rows[i].Absent) > 0 || rows[i].Require != nil {
-			return errors.New("store: Apply takes no guards: use Mutate")
-		}
-		if err := t.checker.Row(&rows[i]); err != nil {
-			return err
-		}
+	if err := t.checker.Apply(rows); err != nil {
+		return err
 	}
 	t.writing.Lock()
 	defer t.writing.Unlock()

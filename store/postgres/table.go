@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -88,13 +87,8 @@ func (t *table) Apply(ctx context.Context, rows []store.RowMutation) error {
 		return err
 	}
 	defer t.gate.Leave()
-	for i := range rows {
-		if len(rows[i].Absent) > 0 || rows[i].Require != nil {
-			return errors.New("store: Apply takes no guards: use Mutate")
-		}
-		if err := t.checker.Row(&rows[i]); err != nil {
-			return err
-		}
+	if err := t.checker.Apply(rows); err != nil {
+		return err
 	}
 	for len(rows) > 0 {
 		n, size := 0, 0

@@ -16,7 +16,7 @@ type Checker struct {
 	Overhead int
 }
 
-// Row checks one row of a Mutate or an Apply. AtCommit is an error there.
+// Row checks one row of a Mutate. AtCommit is an error there.
 func (c *Checker) Row(m *store.RowMutation) error {
 	if len(m.Absent) > 0 && m.Require != nil {
 		return rowError(m.Row, errors.New("store: a mutation takes either Absent or Require"))
@@ -26,6 +26,19 @@ func (c *Checker) Row(m *store.RowMutation) error {
 		return err
 	}
 	return c.batch(size)
+}
+
+// Apply checks the rows of one Apply, which takes neither guards nor AtCommit.
+func (c *Checker) Apply(rows []store.RowMutation) error {
+	for i := range rows {
+		if len(rows[i].Absent) > 0 || rows[i].Require != nil {
+			return rowError(rows[i].Row, errors.New("store: Apply takes no guards: use Mutate"))
+		}
+		if err := c.Row(&rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Commit checks the rows of one Commit, which share one MaxBatchBytes.
