@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/coding/codingtest"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -17,7 +18,7 @@ func BenchmarkFetch(b *testing.B) {
 	body := []byte(strings.Repeat("<p>A paragraph like many others, number by number.</p>\n", 3000))
 	for _, c := range []struct{ name, coding string }{{"plain", "as-is"}, {"gzip", "gzip"}, {"br", "br"}, {"zstd", "zstd"}} {
 		b.Run(c.name, func(b *testing.B) {
-			coded := encode(b, c.coding, body)
+			coded := codingtest.Encode(b, c.coding, body)
 			s := site(b, false, false, func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Length", strconv.Itoa(len(coded)))
 				if c.coding != "as-is" {

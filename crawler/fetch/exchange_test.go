@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/webindexer/indexer/internal/coding/codingtest"
 )
 
 // site is a real server that speaks HTTP/2 where it is agreed on.
@@ -50,7 +52,7 @@ func TestProtocols(t *testing.T) {
 	} {
 		t.Run(c.proto+" "+c.scheme, func(t *testing.T) {
 			body := strings.Repeat("hello, world\n", 1000)
-			coded := string(encode(t, "gzip", []byte(body)))
+			coded := string(codingtest.Encode(t, "gzip", []byte(body)))
 			s := site(t, c.proto == "HTTP/2.0", c.scheme == "https", func(w http.ResponseWriter, r *http.Request) {
 				if r.Proto == "HTTP/2.0" {
 					w.Header().Set("Content-Encoding", "gzip")

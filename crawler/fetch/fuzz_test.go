@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/webindexer/indexer/internal/coding/codingtest"
 )
 
 // FuzzHeader: the tape and the header's reader take anything.
@@ -41,7 +43,7 @@ func FuzzResponse(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"))
 	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 301 M\r\nLocation: /x\r\nRetry-After: 5\r\n\r\n"))
 	f.Add([]byte("HTTP/1.0 404\nX: \xff\n\n"))
-	f.Add(append([]byte("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"), encode(f, "gzip", []byte("hello"))...))
+	f.Add(append([]byte("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"), codingtest.Encode(f, "gzip", []byte("hello"))...))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		s := pipeServer(stream)
 		fetcher := New(Options{Resolver: resolvesTo(public.String()), DialContext: s.dial})

@@ -2,18 +2,15 @@ package fetch
 
 import (
 	"bytes"
-	"compress/zlib"
 	"fmt"
 	"net"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/andybalholm/brotli"
 	"github.com/cockroachdb/datadriven"
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
+
+	"github.com/webindexer/indexer/internal/coding/codingtest"
 )
 
 // TestResponses serves what the specs say, byte for byte, over TCP.
@@ -131,42 +128,7 @@ func coded(t *testing.T, line string) []byte {
 	}
 	data := bytes.Repeat([]byte(text), n)
 	for name := range strings.SplitSeq(names, "+") {
-		data = encode(t, name, data)
+		data = codingtest.Encode(t, name, data)
 	}
 	return data
-}
-
-func encode(t testing.TB, name string, data []byte) []byte {
-	var b bytes.Buffer
-	var w interface {
-		Write([]byte) (int, error)
-		Close() error
-	}
-	var err error
-	switch name {
-	case "as-is":
-		return data
-	case "gzip":
-		w = gzip.NewWriter(&b)
-	case "br":
-		w = brotli.NewWriter(&b)
-	case "zstd":
-		w, err = zstd.NewWriter(&b)
-	case "deflate":
-		w = zlib.NewWriter(&b)
-	case "raw-deflate":
-		w, err = flate.NewWriter(&b, 6)
-	default:
-		t.Fatalf("no coding %q", name)
-	}
-	if err == nil {
-		_, err = w.Write(data)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
 }

@@ -2,18 +2,14 @@ package coding
 
 import (
 	"bytes"
-	"compress/zlib"
 	"errors"
-	"io"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/webindexer/indexer/internal/coding/codingtest"
 )
 
 func TestList(t *testing.T) {
@@ -46,27 +42,27 @@ func TestDecode(t *testing.T) {
 		err     string
 	}{
 		{"no coding", plain, "", text, false, ""},
-		{"gzip", encode(t, "gzip", plain), "gzip", text, true, ""},
-		{"br", encode(t, "br", plain), "br", text, true, ""},
-		{"zstd", encode(t, "zstd", plain), "zstd", text, true, ""},
-		{"deflate", encode(t, "deflate", plain), "deflate", text, true, ""},
-		{"deflate without zlib's header", encode(t, "raw-deflate", plain), "deflate", text, true, ""},
-		{"the last applied is the first removed", encode(t, "br", encode(t, "gzip", plain)), "gzip br", text, true, ""},
-		{"two gzip members", append(encode(t, "gzip", plain), encode(t, "gzip", plain)...), "gzip", text + text, true, ""},
-		{"rubbish after gzip", append(encode(t, "gzip", plain), noise...), "gzip", text, true, ""},
-		{"gzip cut", encode(t, "gzip", noise)[:20], "gzip", "", false, "content coding \"gzip\": unexpected EOF"},
+		{"gzip", codingtest.Encode(t, "gzip", plain), "gzip", text, true, ""},
+		{"br", codingtest.Encode(t, "br", plain), "br", text, true, ""},
+		{"zstd", codingtest.Encode(t, "zstd", plain), "zstd", text, true, ""},
+		{"deflate", codingtest.Encode(t, "deflate", plain), "deflate", text, true, ""},
+		{"deflate without zlib's header", codingtest.Encode(t, "raw-deflate", plain), "deflate", text, true, ""},
+		{"the last applied is the first removed", codingtest.Encode(t, "br", codingtest.Encode(t, "gzip", plain)), "gzip br", text, true, ""},
+		{"two gzip members", append(codingtest.Encode(t, "gzip", plain), codingtest.Encode(t, "gzip", plain)...), "gzip", text + text, true, ""},
+		{"rubbish after gzip", append(codingtest.Encode(t, "gzip", plain), noise...), "gzip", text, true, ""},
+		{"gzip cut", codingtest.Encode(t, "gzip", noise)[:20], "gzip", "", false, "content coding \"gzip\": unexpected EOF"},
 		{"declared and text all the same", plain, "gzip", text, false, ""},
-		{"declared twice, there once", encode(t, "gzip", plain), "gzip gzip", text, true, ""},
+		{"declared twice, there once", codingtest.Encode(t, "gzip", plain), "gzip gzip", text, true, ""},
 		{"declared and neither", noise, "br", "", false, "content coding \"br\": "},
 		{"unknown, text", plain, "rot13", text, false, ""},
 		{"unknown, no text", noise, "rot13", "", false, "content coding \"rot13\": it is not known"},
 		{"empty", nil, "gzip br", "", false, ""},
-		{"five", encode(t, "gzip", plain), "gzip gzip gzip gzip gzip", text, true, ""},
-		{"six", encode(t, "gzip", plain), "gzip gzip gzip gzip gzip gzip", "", false, "too many content codings: 6, more than 5"},
+		{"five", codingtest.Encode(t, "gzip", plain), "gzip gzip gzip gzip gzip", text, true, ""},
+		{"six", codingtest.Encode(t, "gzip", plain), "gzip gzip gzip gzip gzip gzip", "", false, "too many content codings: 6, more than 5"},
 		{"as long as allowed", bytes.Repeat(plain, 10), "", strings.Repeat(text, 10), false, ""},
 		{"longer", bytes.Repeat(plain, 11), "", "", false, "the decoded body is over the limit of 120 bytes"},
-		{"longer, decoded", encode(t, "zstd", bytes.Repeat(plain, 11)), "zstd", "", false, "the decoded body is over the limit of 120 bytes"},
-		{"longer in two members", append(encode(t, "gzip", bytes.Repeat(plain, 10)), encode(t, "gzip", plain)...), "gzip", "", false, "the decoded body is over the limit"},
+		{"longer, decoded", codingtest.Encode(t, "zstd", bytes.Repeat(plain, 11)), "zstd", "", false, "the decoded body is over the limit of 120 bytes"},
+		{"longer in two members", append(codingtest.Encode(t, "gzip", bytes.Repeat(plain, 10)), codingtest.Encode(t, "gzip", plain)...), "gzip", "", false, "the decoded body is over the limit"},
 	} {
 		out, decoded, err := Decode(c.body, strings.Fields(c.codings), 120)
 		switch {
@@ -84,9 +80,9 @@ func TestBombs(t *testing.T) {
 	zeros := make([]byte, 24<<20)
 	for _, name := range all {
 		for _, stacked := range []bool{false, true} {
-			bomb, codings := encode(t, name, zeros), []string{strings.TrimPrefix(name, "raw-")}
+			bomb, codings := codingtest.Encode(t, name, zeros), []string{strings.TrimPrefix(name, "raw-")}
 			if stacked {
-				bomb, codings = encode(t, "gzip", bomb), append(codings, "gzip")
+				bomb, codings = codingtest.Encode(t, "gzip", bomb), append(codings, "gzip")
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -125,7 +121,7 @@ func TestWindow(t *testing.T) {
 // encoded comes back.
 func FuzzDecode(f *testing.F) {
 	for _, name := range all {
-		f.Add(encode(f, name, []byte("hello")), name+", gzip")
+		f.Add(codingtest.Encode(f, name, []byte("hello")), name+", gzip")
 	}
 	f.Fuzz(func(t *testing.T, body []byte, fields string) {
 		const limit = 1 << 16
@@ -144,41 +140,10 @@ func FuzzDecode(f *testing.F) {
 			if name == "raw-deflate" {
 				continue // which can look like zlib's
 			}
-			out, _, err := Decode(encode(t, name, body), []string{name}, limit)
+			out, _, err := Decode(codingtest.Encode(t, name, body), []string{name}, limit)
 			if err != nil || !bytes.Equal(out, body) {
 				t.Errorf("%s: %q, %v", name, out, err)
 			}
 		}
 	})
-}
-
-func encode(t testing.TB, name string, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	var w io.WriteCloser
-	var err error
-	switch name {
-	case "gzip":
-		w = gzip.NewWriter(&b)
-	case "br":
-		w = brotli.NewWriter(&b)
-	case "zstd":
-		w, err = zstd.NewWriter(&b)
-	case "deflate":
-		w = zlib.NewWriter(&b)
-	case "raw-deflate":
-		w, err = flate.NewWriter(&b, 6)
-	default:
-		t.Fatalf("no coding %q", name)
-	}
-	if err == nil {
-		_, err = w.Write(data)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.Clip(b.Bytes())
 }
