@@ -69,6 +69,7 @@ var Arrows = []Arrow{
 	{"repository/feed", []string{"page", "schema", "index/analysis", "index/sketch", "export", "internal/rank", "observers", "repository/snapshot", "txn"}, "it reads what exports write from the store alone"},
 	{"repository", []string{"page", "render", "schema", "index", "export", "internal/rank", "loader", "observers", "observers/pagerank", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "internal/osfile", "internal/trace", "lease", "notify", "txn", "store"}, "it puts the parts of a data directory together, and is below whatever uses it"},
 	{"verify", []string{"page", "schema", "index", "internal/rank", "verify/batch", "observers", "observers/cluster", "observers/document", "observers/pagerank", "repository", "repository/snapshot", "repository/counts", "notify", "txn"}, "it compares a repository with a batch, and the counts that are kept with a scan"},
+	{"verify/verifytest", []string{"page", "internal/sites", "repository", "verify"}, "it loads and verifies a repository for tests of whatever that is stored in"},
 	{"loader/replay", []string{"page", "warc", "loader"}, "it hands recorded fetches to whatever loads them"},
 	{"examples", []string{"store", "txn", "notify"}, "they show that tables, transactions and observers serve other applications"},
 	{"internal/config", nil, "settings are plain values; who uses them turns them into options"},
