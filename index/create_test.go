@@ -75,3 +75,47 @@ func logOfNewDatabase(t *testing.T) []byte {
 	}
 	return log
 }
+
+// TestInstallNextToLog: a process killed while it sets files aside leaves their log under the name that the
+// next files get. So does a user who removes only the database.
+func TestInstallNextToLog(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, shardName(1)+"-wal"), logOfNewDatabase(t), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	next, err := OpenNext(t.Context(), dir, "", WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := next.ID()
+	if err := next.Install(); err != nil {
+		t.Fatal(err)
+	}
+	if w := openTestWriter(t, dir); w.ID() != id {
+		t.Errorf("the files have the ID %s, not %s", w.ID(), id)
+	}
+}
+
+// TestSetAsideAgain sets files aside after a process was killed while it did that.
+func TestSetAsideAgain(t *testing.T) {
+	from := filepath.Join(t.TempDir(), shardName(1))
+	for name, content := range map[string]string{from: "database", from + "-wal": "log", from + ".aside-1-wal": "older log", from + ".aside-1-journal": "older journal"} {
+		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, err := SetAside(filepath.Dir(from))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{path: "database", path + "-wal": "log"} {
+		if b, err := os.ReadFile(name); err != nil || string(b) != want {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+	for _, name := range []string{from, from + "-wal", path + "-journal"} {
+		if exists(name) {
+			t.Errorf("%s is still there", name)
+		}
+	}
+}

@@ -83,14 +83,23 @@ func databaseOf(name string) string {
 // removeDatabase removes a database and the files that SQLite keeps next to it. The
 // database goes first: without its log, it would be read as an older state. A process killed
 // in between leaves the log, which would be replayed into the next database of this name.
-func removeDatabase(path string) error {
+func removeDatabase(path string) error { return errors.Join(removeFile(path), removeLogs(path)) }
+
+// removeLogs removes the files that SQLite keeps next to a database.
+func removeLogs(path string) error {
 	var errs []error
-	for _, suffix := range append([]string{""}, logSuffixes...) {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, err)
-		}
+	for _, suffix := range logSuffixes {
+		errs = append(errs, removeFile(path+suffix))
 	}
 	return errors.Join(errs...)
+}
+
+// removeFile removes a file, which may be missing.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // removeOthers removes index files that were replaced, those of unfinished rebuilds, and logs
@@ -126,17 +135,39 @@ func (r *Reader) Replaced() bool {
 // Exists reports whether there is an index in dir.
 func Exists(dir string) bool { return currentNumber(dir) > 0 }
 
-// SetAside renames a file that is in the place of the index, and the files that SQLite
-// keeps next to it, because the user may still need them. It returns the new path.
+// SetAside renames a file that is in the place of the index, and the logs that SQLite keeps
+// next to it, because the user may still need them. It returns the new path.
+//
+// The logs get their new names first and lose the old ones last. So whichever name the
+// database has when the process is killed, its logs are next to it. What is left of the old
+// names then belongs to no database, and is removed before the next one gets that name.
 func SetAside(dir string) (path string, err error) {
 	from := shardPath(dir)
 	for n := 1; path == "" || exists(path); n++ {
 		path = fmt.Sprintf("%s.aside-%d", from, n)
 	}
-	for _, suffix := range append([]string{""}, logSuffixes...) {
-		if err := os.Rename(from+suffix, path+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, step := range []func() error{
+		func() error { return removeLogs(path) }, // of a killed process
+		func() error { return linkLogs(from, path) },
+		func() error { return os.Rename(from, path) },
+		func() error { return removeLogs(from) },
+	} {
+		if err := step(); err != nil {
 			return "", fmt.Errorf("index: set %s aside: %w", from, err)
 		}
 	}
 	return path, nil
+}
+
+// linkLogs gives the logs of a database second names.
+func linkLogs(from, to string) error {
+	for _, suffix := range logSuffixes {
+		if suffix == "-shm" { // SQLite makes it anew from the log
+			continue
+		}
+		if err := os.Link(from+suffix, to+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }

@@ -58,7 +58,12 @@ func (w *Writer) Install() error {
 			return fmt.Errorf("index: install: %w", err)
 		}
 	}
-	if err := os.Rename(w.path, strings.TrimSuffix(w.path, unfinished)); err != nil {
+	path := strings.TrimSuffix(w.path, unfinished)
+	// Logs whose database was removed or set aside would be replayed into the new one.
+	if err := removeLogs(path); err != nil {
+		return fmt.Errorf("index: install: remove the log of a missing database: %w", err)
+	}
+	if err := os.Rename(w.path, path); err != nil {
 		return fmt.Errorf("index: install: %w", err)
 	}
 	return syncDir(w.dir)
