@@ -67,6 +67,14 @@ func (w *File) Close() error {
 	return nil
 }
 
+// Leave closes the file and leaves it NAME.open.
+func (w *File) Leave() error {
+	if err := errors.Join(w.Flush(), w.f.Close()); err != nil {
+		return fmt.Errorf("close WARC file %s: %w", w.path, err)
+	}
+	return nil
+}
+
 // Flush passes everything written so far to the operating system. In NAME.open, it survives
 // if the process is killed.
 func (w *File) Flush() error {

@@ -42,7 +42,7 @@ func newEntry(u page.URL, f *page.Fetch, digest string, from, to int64) entry {
 }
 
 // writeIndex writes the sorted index of a complete file. The index appears under its
-// name at once, by a rename.
+// name at once, by a rename, and on the disk, because the file gets its name next.
 func writeIndex(path, file string, entries []entry) (err error) {
 	slices.SortStableFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), a.time.Compare(b.time))
@@ -57,7 +57,7 @@ func writeIndex(path, file string, entries []entry) (err error) {
 			break
 		}
 	}
-	err = errors.Join(err, out.Flush(), f.Close())
+	err = errors.Join(err, out.Flush(), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(path+".open", path)
 	}

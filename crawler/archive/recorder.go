@@ -128,17 +128,22 @@ func (r *Recorder) begin() error {
 	return nil
 }
 
-// finish completes the file and writes its index.
+// finish writes the index of the file and then completes it. A file without the end of its
+// name is completed by the next run, and one that has it is not looked at again. So the index
+// comes first.
 func (r *Recorder) finish() error {
 	if r.file == nil {
 		return nil
 	}
-	err := r.file.Close()
+	file := r.file
 	r.file = nil
-	if err != nil {
+	if err := writeIndex(filepath.Join(r.dir, strings.TrimSuffix(r.name, ".warc.gz")+".cdxj"), r.name, r.index); err != nil {
+		return errors.Join(err, file.Leave())
+	}
+	if err := file.Close(); err != nil {
 		return fmt.Errorf("archive: %w", err)
 	}
-	return writeIndex(filepath.Join(r.dir, strings.TrimSuffix(r.name, ".warc.gz")+".cdxj"), r.name, r.index)
+	return nil
 }
 
 // Close completes the last file.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/webindexer/indexer/crawler/fetch"
 	"github.com/webindexer/indexer/page"
@@ -112,6 +113,40 @@ func TestCutAnywhere(t *testing.T) {
 	}
 	if len(seen) != len(all)+1 {
 		t.Errorf("the cuts left %v fetches, want every number up to %d", seen, len(all))
+	}
+}
+
+// TestNoIndex: a file does not get its name before its index has one. The next run would not
+// look at it again.
+func TestNoIndex(t *testing.T) {
+	dir := t.TempDir()
+	rec, err := Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := page.Fetch{URL: "https://a.example/", Time: time.Unix(1, 5).UTC(), Status: 410}
+	res := fetch.Result{Fetch: gone, HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n\r\n")}
+	if err := rec.Record(t.Context(), gone.URL, &res); err != nil {
+		t.Fatal(err)
+	}
+	inTheWay := filepath.Join(dir, strings.TrimSuffix(rec.name, ".warc.gz")+".cdxj")
+	if err := os.Mkdir(inTheWay, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := rec.Close(); err == nil {
+		t.Fatal("the index cannot be written, and Close says nothing")
+	}
+	if err := os.Remove(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if _, index := onlyFile(t, dir, ".cdxj"); strings.Count(index, "\n") != 1 || len(readBack(t, dir)) != 1 {
+		t.Errorf("the index is %q", index)
+	}
+	if rest, err := filepath.Glob(filepath.Join(dir, "*.open")); err != nil || len(rest) > 0 {
+		t.Errorf("left behind: %v, %v", rest, err)
 	}
 }
 
