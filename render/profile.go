@@ -67,17 +67,33 @@ func removeAbandoned() {
 			continue
 		}
 		if osfile.Lock(lock) == osfile.Held {
-			_ = os.RemoveAll(dir) // another user's, or being removed by another process
+			_ = removeProfile(dir, os.RemoveAll) // another user's, or being removed by another process
 		}
 		_ = lock.Close() // it was only read
 	}
+}
+
+// removeProfile removes a directory whose lock this process has, each part with removeAll. The
+// lock file goes last: without it, what a killed process leaves would look like a profile that is
+// still being made, and stay for ever.
+func removeProfile(dir string, removeAll func(path string) error) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.Name() != profileLock {
+			err = errors.Join(err, removeAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return removeAll(dir)
 }
 
 // remove removes the directory. A process of the browser may be writing for a moment after the
 // browser has ended.
 func (p *profile) remove() {
 	for range 10 {
-		if os.RemoveAll(p.dir) == nil {
+		if removeProfile(p.dir, os.RemoveAll) == nil {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
