@@ -42,3 +42,24 @@ func TestEmptyLogs(t *testing.T) {
 		})
 	}
 }
+
+// TestProbeLeftBehind: the file that a process killed in probe has left is removed.
+func TestProbeLeftBehind(t *testing.T) {
+	dir := t.TempDir()
+	left := filepath.Join(dir, badgerDir, "probe123"+tempSuffix)
+	for i := range 2 {
+		db, err := Open(dir, []store.GroupSpec{{Name: "g"}}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(left); i == 1 && !os.IsNotExist(err) {
+			t.Errorf("%s: %v", left, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(left, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -142,7 +142,7 @@ func resume(dir string, opts Options, verify *verifier, values *blobs) (*mark, e
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(removeTemps(dir, markName), removeTemps(dir, verifiedName), removeTemps(dir, knownName), removeTemps(dir, residentName)); err != nil {
+	if err := removeLeftovers(dir); err != nil {
 		return nil, err
 	}
 	from.Sync = opts.SyncWrites
@@ -151,6 +151,13 @@ func resume(dir string, opts Options, verify *verifier, values *blobs) (*mark, e
 		return m, err
 	}
 	return m, writeStamp(dir)
+}
+
+// removeLeftovers removes the temporary files of killed processes. FORMAT's stay: another
+// process may be about to rename one.
+func removeLeftovers(dir string) error {
+	return errors.Join(removeTemps(dir, markName), removeTemps(dir, verifiedName), removeTemps(dir, knownName), removeTemps(dir, residentName),
+		removeMatching(filepath.Join(dir, badgerDir), probeFiles))
 }
 
 // start reads what is kept in memory and starts the committer.

@@ -152,8 +152,11 @@ func replaceSynced(dir, name, text string) error {
 
 // removeTemps removes the temporary files that a killed process left. No other process
 // may be replacing the file.
-func removeTemps(dir, name string) error {
-	files, err := filepath.Glob(filepath.Join(dir, name+tempSuffix+"*"))
+func removeTemps(dir, name string) error { return removeMatching(dir, name+tempSuffix+"*") }
+
+// removeMatching removes the files of a directory whose names match a pattern.
+func removeMatching(dir, pattern string) error {
+	files, err := filepath.Glob(filepath.Join(dir, pattern))
 	for _, file := range files {
 		err = errors.Join(err, ignoreGone(os.Remove(file)))
 	}

@@ -72,9 +72,12 @@ func (g *tableGate) wait() {
 	}
 }
 
-// probe makes a file in a directory and removes it.
+// probeFiles are the names of the files that probe makes.
+const probeFiles = "probe*" + tempSuffix
+
+// probe makes a file in a directory and removes it. A killed process leaves it to the next Open.
 func probe(dir string) error {
-	f, err := os.CreateTemp(dir, "probe*"+tempSuffix)
+	f, err := os.CreateTemp(dir, probeFiles)
 	if err != nil {
 		return err
 	}
