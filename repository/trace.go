@@ -2,9 +2,7 @@ package repository
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -19,13 +17,10 @@ import (
 
 // tracing holds the sources of the traces of pages, apart from the store.
 type tracing struct {
-	log   *trace.Log
-	clock *trace.Clock
-	file  string // of the clock
-	// temporary says that the file is removed at the end.
-	temporary bool
-	cancel    context.CancelFunc
-	work      sync.WaitGroup
+	log    *trace.Log
+	clock  *trace.Clock
+	cancel context.CancelFunc
+	work   sync.WaitGroup
 }
 
 // clockName is the file of a data directory that says when timestamps were issued.
@@ -37,12 +32,11 @@ const clockEvery = 100 * time.Millisecond
 // startTracing starts to record the times of timestamps.
 func (r *Repository) startTracing(ctx context.Context, opts Options) (err error) {
 	t := &r.tracing
-	t.file = filepath.Join(r.dir, clockName)
-	if r.shared() { // several processes may use the directory, and each knows only its own times
-		t.file += fmt.Sprint("-", os.Getpid(), "-", time.Now().UnixNano())
-		t.temporary = true
-	}
-	if t.clock, err = trace.OpenClock(t.file); err != nil {
+	if r.shared() {
+		// Several processes may use the directory, and each knows only its own times. A killed
+		// process would leave a file of its own for ever.
+		t.clock = new(trace.Clock)
+	} else if t.clock, err = trace.OpenClock(filepath.Join(r.dir, clockName)); err != nil {
 		return fmt.Errorf("open the repository: %w", err)
 	}
 	// Before anything is loaded, because nothing is known about times before the first sample.
@@ -84,11 +78,7 @@ func (t *tracing) stop() error {
 		t.cancel()
 		t.work.Wait()
 	}
-	err := t.clock.Close()
-	if t.temporary {
-		err = errors.Join(err, os.Remove(t.file))
-	}
-	return err
+	return t.clock.Close()
 }
 
 // Trace returns the journey of a page through the pipeline; see package trace.

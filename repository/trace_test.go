@@ -2,6 +2,7 @@ package repository_test
 
 import (
 	"net/http"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -56,5 +57,19 @@ func TestTrace(t *testing.T) {
 		if within := time.Duration(m[1].WithinMS * float64(time.Millisecond)); off > within+time.Second {
 			t.Errorf("%s: off by %v, told within %v", name, off, within)
 		}
+	}
+}
+
+// TestSharedClock: a process that shares the table leaves no file when it is killed.
+func TestSharedClock(t *testing.T) {
+	m := newFleet(t).join(false)
+	defer func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	left, err := filepath.Glob(filepath.Join(m.Dir(), "clock*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("files of the running process: %v, %v", left, err)
 	}
 }

@@ -18,11 +18,13 @@ import (
 // Samples ascend in both values. After the wall clock was set back, there are no samples
 // until it has caught up. When there are maxSamples, every second sample of the older half
 // is dropped: the older a moment, the less precisely it is known.
+//
+// The zero value has no samples and no file.
 type Clock struct {
 	mu      sync.Mutex
 	samples []clockSample
-	idle    int64 // the latest time without new timestamps since the last sample; 0: none
-	file    *clockFile
+	idle    int64      // the latest time without new timestamps since the last sample; 0: none
+	file    *clockFile // nil: only in memory
 }
 
 // clockSample has a time in nanoseconds since 1970.
