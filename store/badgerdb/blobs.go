@@ -104,11 +104,10 @@ func openBlobs(dir string) (b *blobs, err error) {
 			err = errors.Join(err, b.close())
 		}
 	}()
-	names, err := filepath.Glob(filepath.Join(b.dir, "*"+blobSuffix))
+	names, err := filesLike(b.dir, "*"+blobSuffix)
 	if err != nil {
-		return b, fmt.Errorf("store: %w", err)
+		return b, err
 	}
-	slices.Sort(names)
 	for i, name := range names {
 		if err := b.openFile(name, i >= len(names)-2); err != nil {
 			return b, err

@@ -30,9 +30,9 @@ func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blo
 		return next, inUse(dir)
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"))
+	files, err := filesLike(filepath.Join(dir, badgerDir), "*")
 	if err != nil {
-		return next, fmt.Errorf("store: %w", err)
+		return next, err
 	}
 	for _, file := range files {
 		if err := checkPlain(file); err != nil {

@@ -232,9 +232,9 @@ func (m *mark) sawValueLog(dir string) {
 // newestFile returns the greatest number that a file with an ending has for a name, 0 if
 // there is none.
 func newestFile(dir, ending string) (greatest uint64, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"+ending))
+	files, err := filesLike(filepath.Join(dir, badgerDir), "*"+ending)
 	if err != nil {
-		return 0, fmt.Errorf("store: %w", err)
+		return 0, err
 	}
 	for _, file := range files {
 		if n, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(file), ending), 10, 32); err == nil {

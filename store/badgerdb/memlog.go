@@ -60,9 +60,9 @@ type memLog struct {
 
 // readMemLogs reads all logs of a directory, in the order in which they were written.
 func readMemLogs(dir string) ([]*memLog, error) {
-	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*"+memLogSuffix))
+	files, err := filesLike(filepath.Join(dir, badgerDir), "*"+memLogSuffix)
 	if err != nil {
-		return nil, fmt.Errorf("store: %w", err)
+		return nil, err
 	}
 	var logs []*memLog
 	for _, file := range files {

@@ -134,7 +134,7 @@ func resume(dir string, opts Options, verify *verifier, values *blobs) (*mark, e
 		return nil, err
 	}
 	if old == nil && format >= formatMarked {
-		if files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*")); err != nil || len(files) > 0 {
+		if files, err := filesLike(filepath.Join(dir, badgerDir), "*"); err != nil || len(files) > 0 {
 			return nil, corrupt(markFile(dir), "it is missing")
 		}
 	}

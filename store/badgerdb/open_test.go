@@ -1,6 +1,7 @@
 package badgerdb
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -25,6 +26,34 @@ func listing(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// TestDirectoryLikePattern: the path of the directory could be a pattern of other paths.
+func TestDirectoryLikePattern(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "site[1]")
+	value := bytes.Repeat([]byte("v"), 2*defaultBlobBytes)
+	for _, row := range []string{"a", "b"} {
+		db, err := Open(dir, testGroups, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		put := store.Mutation{Group: "data", Column: []byte("c"), TS: 1, Value: value}
+		if err := db.Apply(t.Context(), []store.RowMutation{{Row: []byte(row), Mutations: []store.Mutation{put}}}); err != nil {
+			t.Fatal(err)
+		}
+		cells, err := db.Read(t.Context(), []byte("a"), store.Selector{Group: "data", Column: []byte("c")})
+		if err != nil || len(cells) != 1 || !bytes.Equal(cells[0].Value, value) {
+			t.Fatalf("with row %s: %d cells, %v", row, len(cells), err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestOpenRefusesAndTouchesNothing(t *testing.T) {

@@ -156,7 +156,7 @@ func removeTemps(dir, name string) error { return removeMatching(dir, name+tempS
 
 // removeMatching removes the files of a directory whose names match a pattern.
 func removeMatching(dir, pattern string) error {
-	files, err := filepath.Glob(filepath.Join(dir, pattern))
+	files, err := filesLike(dir, pattern)
 	for _, file := range files {
 		err = errors.Join(err, ignoreGone(os.Remove(file)))
 	}
@@ -164,6 +164,26 @@ func removeMatching(dir, pattern string) error {
 		return fmt.Errorf("store: %w", err)
 	}
 	return nil
+}
+
+// filesLike returns the paths of the files in a directory whose names match a pattern, in the
+// order of their names; none if there is no directory. Unlike filepath.Glob, it takes the
+// directory as it is: the user may have named it site[1].
+func filesLike(dir, pattern string) (files []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	for _, e := range entries {
+		like, err := filepath.Match(pattern, e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("store: %w", err)
+		}
+		if like {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, nil
 }
 
 func syncDir(dir string) error {

@@ -135,7 +135,7 @@ func (db *DB) closable() error {
 
 // unflushed is at most what Badger writes when it writes out what is in memory.
 func (db *DB) unflushed() (n int64) {
-	files, err := filepath.Glob(filepath.Join(db.dir, badgerDir, "*"+memLogSuffix))
+	files, err := filesLike(filepath.Join(db.dir, badgerDir), "*"+memLogSuffix)
 	if err != nil {
 		return 0
 	}
