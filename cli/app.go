@@ -22,6 +22,7 @@ type app struct {
 	flags  globalFlags
 
 	beginsCrawl bool     // this command starts a crawl
+	archive     string   // where this command writes WARC files, which may be in the data directory
 	works       bool     // this command runs observers on a shared store
 	leases      []string // that it offers to hold
 	shards      []string // --shard: where to search

@@ -145,7 +145,7 @@ func (a *app) tellCopied() func(tablecopy.Progress) {
 func (a *app) openSource(ctx context.Context) (_ *deployment, err error) {
 	d := new(deployment)
 	if !a.isShared() {
-		if err := checkDataDir(a.cfg.Data, false); err != nil {
+		if err := checkDataDir(a.cfg.Data, false, ""); err != nil {
 			return nil, denied(err)
 		}
 		if err := a.prepareAccess(false); err != nil {
@@ -235,7 +235,7 @@ func (a *app) openTarget(ctx context.Context, to string) (store.Table, error) {
 		return table, err
 	}
 	t.cfg.Store, t.cfg.Data, t.cfg.Sync = "", to, true
-	if err := checkDataDir(to, true); err != nil {
+	if err := checkDataDir(to, true, ""); err != nil {
 		return nil, denied(fmt.Errorf("%w: %w", errTarget, err))
 	}
 	if err := t.prepareAccess(true); err != nil {

@@ -109,7 +109,7 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 		return err
 	}
 	if len(from.urls) == 0 && !a.isShared() {
-		err := checkDataDir(a.cfg.Data, false)
+		err := checkDataDir(a.cfg.Data, false, a.nameInData(f.warc))
 		if errors.Is(err, errNoData) {
 			return a.noCrawl() // without creating the directory
 		}
@@ -124,7 +124,7 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 	if err := f.prepareArchive(a.madeIn(f.warc)); err != nil {
 		return err
 	}
-	a.beginsCrawl = true
+	a.beginsCrawl, a.archive = true, f.warc
 	for r := new(rejoins); ; {
 		err := a.crawlOnce(ctx, from, &f, fetchOptions)
 		if ctx.Err() != nil || !r.allow(err, time.Now()) {

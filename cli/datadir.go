@@ -133,23 +133,35 @@ func denied(err error) error {
 // madeIn returns the mode for a directory that the user names: the mode of the data
 // directory if it is inside it, and the usual mode of new directories elsewhere.
 func (a *app) madeIn(dir string) fs.FileMode {
-	data, err := filepath.Abs(a.cfg.Data)
-	if err != nil {
-		return 0o777
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
-		return 0o777
-	}
-	if rel, err := filepath.Rel(data, dir); err != nil || !filepath.IsLocal(rel) {
+	if a.nameInData(dir) == "" {
 		return 0o777
 	}
 	return a.dirMode()
 }
 
+// nameInData returns the name in the data directory under which a path is: "." for the
+// directory itself, "" for a path elsewhere.
+func (a *app) nameInData(path string) string {
+	data, err := filepath.Abs(a.cfg.Data)
+	if err != nil || path == "" {
+		return ""
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return ""
+	}
+	rel, err := filepath.Rel(data, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	name, _, _ := strings.Cut(rel, string(filepath.Separator))
+	return name
+}
+
 // checkDataDir checks whether a directory is a data directory before anything is written
 // to it, so that a mistyped --data does not put our files among someone's documents.
-// Packages store and index check the contents of their own directories.
-func checkDataDir(dir string, create bool) error {
+// Packages store and index check the contents of their own directories. The name archive may
+// be there without a store: this command, or one that was killed, has made it for WARC files.
+func checkDataDir(dir string, create bool, archive string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -165,7 +177,7 @@ func checkDataDir(dir string, create bool) error {
 		switch name := e.Name(); {
 		case name == "store":
 			return nil
-		case name != "index" && name != "index.mark" && name != "lost+found" && !strings.HasPrefix(name, "."):
+		case name != archive && name != "index" && name != "index.mark" && name != "lost+found" && !strings.HasPrefix(name, "."):
 			foreign = name
 		}
 	}

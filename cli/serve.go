@@ -89,7 +89,7 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 		return err
 	}
 	options := a.webOptions(secret)
-	a.beginsCrawl = crawls
+	a.beginsCrawl, a.archive = crawls, crawl.warc
 	st := newStandby(ctx, a)
 	st.crawls.Store(crawls)
 	a.standby = st

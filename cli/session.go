@@ -78,7 +78,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if a.isShared() {
 		return a.openShared(ctx, create)
 	}
-	if err := checkDataDir(a.cfg.Data, create); err != nil {
+	if err := checkDataDir(a.cfg.Data, create, a.nameInData(a.archive)); err != nil {
 		return nil, denied(err)
 	}
 	if err := a.prepareAccess(create); err != nil {
