@@ -40,17 +40,21 @@ func recoverFiles(dir string) error {
 
 func recoverFile(path string) error {
 	name := strings.TrimSuffix(path, ".open")
+	index := strings.TrimSuffix(name, ".warc.gz") + ".cdxj"
 	entries, end, err := survey(path)
 	if err != nil {
 		return err
 	}
-	if end == 0 {
-		return os.Remove(path) // it has no record
+	if end == 0 { // it has no record; after the loss of the machine, its index may say otherwise
+		if err := os.Remove(index); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return os.Remove(path)
 	}
 	if err := cutAt(path, end); err != nil {
 		return err
 	}
-	if err := writeIndex(strings.TrimSuffix(name, ".warc.gz")+".cdxj", filepath.Base(name), entries); err != nil {
+	if err := writeIndex(index, filepath.Base(name), entries); err != nil {
 		return err
 	}
 	return os.Rename(path, name)

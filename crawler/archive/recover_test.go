@@ -81,6 +81,11 @@ func TestCutAnywhere(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name+".open"), []byte(data[:cut]), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		if cut%2 == 0 { // the index of the whole file was on the disk already
+			if err := os.WriteFile(filepath.Join(dir, strings.TrimSuffix(name, ".warc.gz")+".cdxj"), []byte(index), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if _, err := Open(dir, "test"); err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
