@@ -71,7 +71,7 @@ func (a *app) pipelineFlags(cmd *cobra.Command) {
 	cmd.Flags().Bool("sync", a.cfg.Sync, "flush writes, so that they survive power loss (slower)")
 }
 
-// own marks flags that set no setting although flags with the same name do in other
+// own marks flags that do not set the setting that flags with the same name set in other
 // commands.
 const own = "own"
 

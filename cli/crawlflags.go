@@ -59,6 +59,7 @@ func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 	flags.Duration("delay", d.Delay, "minimum `time` between two requests to a host; 0: no pause, but still one at a time")
 	flags.Int("concurrency", d.Concurrency, "`number` of requests at a time to all hosts together")
 	flags.Int("per-host", d.PerHost, "`number` of requests at a time to one host, for your own servers")
+	ownFlag(cmd, "per-host") // of query it sets query.per_host
 	flags.Int64("max-pages", 0, "end after `N` visits (pages, redirects, 404s, failures); 0: no limit")
 	flags.Int("max-pages-per-host", 0, "visit at most `N` URLs of each host, in all runs together; 0: no limit")
 	flags.Int64("max-bytes", 0, "end after receiving this many `bytes`; 0: no limit")
