@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -128,11 +127,11 @@ func firstWord(args []string, known ...*pflag.FlagSet) string {
 	return ""
 }
 
-// looksLikeSeeds reports whether word is a URL, a text file or standard input.
+// looksLikeSeeds reports whether word is a URL, a file (such as a pipe that a shell names
+// for <(command)) or standard input.
 func looksLikeSeeds(word string) bool {
 	if word == "-" || strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasSuffix(word, ".txt") {
 		return true
 	}
-	info, err := os.Stat(word)
-	return err == nil && info.Mode().IsRegular() && !strings.Contains(filepath.Base(word), ".warc")
+	return isFile(word) && !strings.Contains(filepath.Base(word), ".warc")
 }
