@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/repository"
@@ -97,16 +98,15 @@ func (a *app) openFiles() (indexFiles, error) {
 		return indexFiles{}, denied(err) // SQLite only says that it cannot open the file
 	}
 	r, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
-	if errors.Is(err, index.ErrNoIndex) {
-		if a.isShared() {
-			return indexFiles{}, fmt.Errorf("%w: %s", errFilesElsewhere, a.cfg.Data)
+	switch {
+	case errors.Is(err, index.ErrNoIndex) && a.isShared():
+		return indexFiles{}, fmt.Errorf("%w: %s", errFilesElsewhere, a.cfg.Data)
+	case errors.Is(err, index.ErrNoIndex), errors.Is(err, syscall.ENOTDIR):
+		if err := checkDataDir(a.cfg.Data, false, ""); err != nil {
+			return indexFiles{}, denied(err)
 		}
-		if _, err := os.Stat(repository.StoreDir(a.cfg.Data)); err == nil {
-			return indexFiles{}, fmt.Errorf("%w: %s", errNoIndexFiles, a.cfg.Data)
-		}
-		return indexFiles{}, fmt.Errorf("%w: %s", errNoData, a.cfg.Data)
-	}
-	if err != nil {
+		return indexFiles{}, fmt.Errorf("%w: %s", errNoIndexFiles, a.cfg.Data)
+	case err != nil:
 		return indexFiles{}, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))
 	}
 	return indexFiles{r}, nil
