@@ -6,6 +6,8 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -30,11 +32,14 @@ func parse(path string, data []byte) (map[string]entry, error) {
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
 		return nil, nil
 	} else if err != nil {
-		return nil, syntaxError(path, err)
+		return nil, syntaxError(path, data, err)
 	}
 	var second yaml.Node
-	if err := dec.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &Error{Where: path, Reason: "there is more than one YAML document; want one"}
+	switch err := dec.Decode(&second); {
+	case err == nil:
+		return nil, &Error{Where: fmt.Sprintf("%s:%d", path, second.Line), Reason: "there is more than one YAML document; want one"}
+	case !errors.Is(err, io.EOF):
+		return nil, syntaxError(path, data, err)
 	}
 	f := file{path: path, entries: make(map[string]entry)}
 	return f.entries, f.walk("", doc.Content[0])
@@ -125,13 +130,30 @@ func (f *file) at(n *yaml.Node) string { return fmt.Sprintf("%s:%d", f.path, n.L
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
 
 // syntaxError turns an error of the decoder into an Error.
-func syntaxError(path string, err error) error {
+func syntaxError(path string, data []byte, err error) error {
 	m := yamlLine.FindStringSubmatch(err.Error())
 	switch {
 	case m == nil:
 		return &Error{Where: path, Reason: "not YAML: " + err.Error()}
 	case m[1] == "":
-		return &Error{Where: path, Reason: "not YAML: " + m[2]}
+		return &Error{Where: path + foreignLine(data), Reason: "not YAML: " + m[2]}
 	}
 	return &Error{Where: path + ":" + m[1], Reason: "not YAML: " + m[2]}
+}
+
+// foreignLine returns ":" and the line of the first character that YAML does not allow, or
+// "" if there is none. The decoder does not tell the line of such characters.
+func foreignLine(data []byte) string {
+	line := 1
+	for rest := data; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		switch {
+		case r == '\n':
+			line++
+		case r == utf8.RuneError && size == 1, unicode.IsControl(r) && r != '\t' && r != '\r' && r != '\u0085':
+			return fmt.Sprintf(":%d", line)
+		}
+		rest = rest[size:]
+	}
+	return ""
 }
