@@ -16,6 +16,7 @@ type console struct {
 	w    io.Writer
 	mu   sync.Mutex
 	over io.Writer
+	last string // what sayLast keeps
 }
 
 // Write writes p, between two updates of the progress display if there is one.
@@ -33,6 +34,30 @@ func (c *console) through(w io.Writer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.over = w
+}
+
+// sayLast writes text to w. If w is the console of this process, the text waits for endWith,
+// because closing the data directory may have something to say as well, and may fail.
+func sayLast(w io.Writer, text string) error {
+	c, ok := w.(*console)
+	if !ok {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last += text
+	return nil
+}
+
+// endWith writes what sayLast has kept.
+func (c *console) endWith() error {
+	c.mu.Lock()
+	text := c.last
+	c.last = ""
+	c.mu.Unlock()
+	_, err := io.WriteString(c, text)
+	return err
 }
 
 // terminal reports whether w is a terminal, and its width in columns.

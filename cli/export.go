@@ -91,7 +91,10 @@ func (a *app) exportCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("export: %w", err)
 			}
-			return a.exportTo(cmd.Context(), output, choice, string(question))
+			if err := a.exportTo(cmd.Context(), output, choice, string(question)); err != nil {
+				return err
+			}
+			return a.stderr.endWith()
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj, ciff, similar or wacz")
@@ -167,8 +170,7 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(stderr, exportText(res, want, r.KeepsHistory()))
-	return err
+	return sayLast(stderr, exportText(res, want, r.KeepsHistory()))
 }
 
 // exportText reports what was written. If there is a digest, it is the last line.
