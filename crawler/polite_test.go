@@ -29,12 +29,12 @@ func checkPoliteness(t testing.TB, w *web, o Options) {
 	}
 	for _, x := range w.byStart() {
 		a, ok := w.addrs[x.url.Host()]
-		if at, is := known[HostOf(x.url)]; ok && (w.locates || is && at.Before(x.start)) && p.PerIP > 0 {
+		if at, is := known[HostOf(x.url)]; ok && (w.locates || is && !at.After(x.start)) && p.PerIP > 0 {
 			groups["address "+network(a)] = append(groups["address "+network(a)], x)
 		}
 	}
 	if p.PerIP == 1 {
-		checkAddresses(t, w, groups, known, p.MinDelay)
+		checkAddresses(t, w, groups, p.MinDelay)
 	}
 	for key, calls := range groups {
 		limit, delay := p.PerHost, p.MinDelay
@@ -76,9 +76,8 @@ func tooMany(calls []*call, limit int, delay time.Duration) (problems []string) 
 }
 
 // checkAddresses compares requests to known addresses with all that ended there before,
-// including those through which the address became known. A request may start at the very
-// moment at which such a one ends: the crawler may learn of that end only afterwards.
-func checkAddresses(t testing.TB, w *web, groups map[string][]*call, known map[string]time.Time, delay time.Duration) {
+// including those through which the address became known.
+func checkAddresses(t testing.TB, w *web, groups map[string][]*call, delay time.Duration) {
 	t.Helper()
 	for _, y := range w.byStart() {
 		a, ok := w.addrs[y.url.Host()]
@@ -86,11 +85,7 @@ func checkAddresses(t testing.TB, w *web, groups map[string][]*call, known map[s
 			continue
 		}
 		for _, x := range groups["address "+network(a)] {
-			gap := x.start.Sub(y.end)
-			if gap == 0 && known[HostOf(y.url)].Equal(y.end) {
-				continue
-			}
-			if gap >= 0 && gap < delay {
+			if gap := x.start.Sub(y.end); gap >= 0 && gap < delay {
 				t.Errorf("%s starts %v after the end of %s at the same address", x.url, gap, y.url)
 			}
 		}
