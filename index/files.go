@@ -166,7 +166,7 @@ func linkLogs(from, to string) error {
 			continue
 		}
 		if err := os.Link(from+suffix, to+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return fmt.Errorf("%w; if the file system has no hard links, move both files away yourself", err)
 		}
 	}
 	return nil
