@@ -6,7 +6,8 @@ import "math/bits"
 //
 //   - memtables, each in one block of about 1.3 times its size: the active one and one
 //     that is being written out,
-//   - meanwhile, the table that is made of the latter: 2.4 times its size,
+//   - meanwhile, the table that is made of the latter: 2.4 times its size, which Badger
+//     would keep (builders.go),
 //   - the cache of table blocks,
 //   - the hints (hints.go), which begin as few, and the newest timestamps (newest.go),
 //   - the filter of what is there (known.go), 12 bits for each row and column,

@@ -198,12 +198,17 @@ func (db *DB) start(opts Options) error {
 		sync:      opts.SyncWrites,
 		fill:      memtableFill{size: db.sizes.memTable, flushes: &db.flushes, seen: db.flushes.Load()},
 	}
+	pool, err := builderPool(db.badger)
+	if err != nil {
+		return err
+	}
 	db.running.Go(db.committer.run)
 	db.blobs.waste.Store(db.mark.Waste)
 	db.running.Go(func() { db.makeKnown(db.collecting) })
 	db.running.Go(func() { db.blobs.syncInBackground(db.verify.ctx) })
 	db.running.Go(func() { db.collectBlobs(db.collecting) })
 	db.running.Go(func() { db.trimMapped(db.verify.ctx, db.sizes.mapped) })
+	db.running.Go(func() { freeBuilders(db.verify.ctx, pool) })
 	return nil
 }
 
