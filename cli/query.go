@@ -201,7 +201,7 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 		more += fmt.Sprintf(" × words as typed %.2f", e.TypedFactor)
 	}
 	if e.PassageFactor > 1 {
-		more += fmt.Sprintf(" × words in one passage %.2f", e.PassageFactor)
+		more += fmt.Sprintf(" × words in passages %.2f", e.PassageFactor)
 	}
 	fmt.Fprintf(b, "    score %.3f = text %.3f × title %.2f × anchors %.2f × rank %.2f%s · %s\n",
 		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, more, e.Tier)

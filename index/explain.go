@@ -41,7 +41,7 @@ type Explanation struct {
 	// them as typed.
 	TypedFactor float64 `json:"typed_factor"`
 	// PassageFactor is more than 1 if no title names what the query asks for, and this page has words
-	// of the query in one passage.
+	// of the query in one passage, or all of them in several.
 	PassageFactor float64 `json:"passage_factor"`
 	// PlaceOf is the version or translation of the page that has the best score. The hit
 	// has its place, and it is listed in the Also of the hit. "" if that is the hit itself.

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"database/sql"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
@@ -15,9 +16,11 @@ import (
 // # Words in one passage
 //
 // A long page has any few words sooner or later, by chance. A page that answers a question has its words
-// in one sentence or heading. The index knows how often a document has each word; the stored texts tell
-// whether the words stand together. So if no title, heading or anchor names what the query asks for, the
-// search looks into the texts of the best candidates for the passage with the most words of the query.
+// in one sentence or heading, and a page about it has them there again and again. The index knows how often
+// a document has each word; the stored texts tell whether the words stand together. So if no title, heading
+// or anchor names what the query asks for, the search looks into the texts of the best candidates for
+// passages with the words of the query: it counts those that have all of them, and if there are none, it
+// looks for the one with the most.
 //
 // Other forms of a word count as the word. A word and its stem have a beginning in common, so a
 // token that begins so, and is not much longer, is taken for a form of the word. That needs no stemmer
@@ -33,8 +36,12 @@ const (
 	passageNames = 0.4
 	// passageLength is how far apart the words of a passage begin, in bytes: about eight words.
 	passageLength = 56
-	// passageMost is the factor, less one, for a document that has all the words in one passage.
-	passageMost = 0.5
+	// passageOnce is the factor, less one, for a document that has all the words in one passage.
+	passageOnce = 0.5
+	// passagePower says how much further passages with all the words count.
+	passagePower = 0.3
+	// passagesMost bounds how many of them are counted.
+	passagesMost = 32
 	// passageWords bounds the words that are looked for.
 	passageWords = 32
 	// formLetters is how many letters a form may have behind the beginning that it shares with the word.
@@ -43,12 +50,13 @@ const (
 	formLeast = 3
 )
 
-// PassagesQuestion asks which share of some words documents have in one passage.
+// PassagesQuestion asks how many passages of documents have all of some words, or which share of the words
+// one passage has.
 type PassagesQuestion struct {
 	IDs   []int64
 	Words []PassageWord
 
-	set *passageSet // made by share
+	set *passageSet // made by Count
 }
 
 // PassageWord is a word, as typed or as it begins in any form.
@@ -109,14 +117,22 @@ func (s *search) preferPassages(ctx context.Context, list []candidate) error {
 	}
 	for i := range top {
 		c := &top[i]
-		c.passageFactor = 1 + passageMost*c.passage*c.passage
+		c.passageFactor = passageFactorOf(c.passages)
 		c.score *= c.passageFactor
 	}
 	sortCandidates(list)
 	return nil
 }
 
-// passages says of candidates which share of the words they have in one passage.
+// passageFactorOf is the factor for the count of [PassagesQuestion.Count].
+func passageFactorOf(count float64) float64 {
+	if count < 1 {
+		return 1 + passageOnce*count*count
+	}
+	return (1 + passageOnce) * math.Pow((1+count)/2, passagePower)
+}
+
+// passages counts the passages of candidates that have the words.
 func (f *fanout) passages(ctx context.Context, list []candidate, words []PassageWord) error {
 	answers, at, err := f.askAbout(ctx, idsOf(list), func(rows []int64) *Question {
 		return &Question{Passages: &PassagesQuestion{IDs: rows, Words: words}}
@@ -125,8 +141,8 @@ func (f *fanout) passages(ctx context.Context, list []candidate, words []Passage
 		return err
 	}
 	for shard, a := range answers {
-		for i, share := range a.Passages {
-			list[at[shard][i]].passage = share
+		for i, count := range a.Passages {
+			list[at[shard][i]].passages = count
 		}
 	}
 	return nil
@@ -136,22 +152,23 @@ const selectHeads = "SELECT j.key, d.title, d.head FROM json_each(?) j CROSS JOI
 
 // passages looks into the heads of the texts of documents.
 func (s *viewShard) passages(ctx context.Context, q *PassagesQuestion) ([]float64, error) {
-	shares := make([]float64, len(q.IDs))
+	counts := make([]float64, len(q.IDs))
 	rows, err := s.queryIDs(ctx, selectHeads, q.IDs)
-	return shares, eachRow(rows, err, func() error {
+	return counts, eachRow(rows, err, func() error {
 		var i int
 		var title, head sql.RawBytes // valid until the next row
 		err := rows.Scan(&i, &title, &head)
 		if err == nil {
-			shares[i], err = q.Share(string(title), head)
+			counts[i], err = q.Count(string(title), head)
 		}
 		return err
 	})
 }
 
-// Share is the greatest share of the words that the title or a passage of the text has. head is the
-// beginning of the text as a [Portable] has it.
-func (q *PassagesQuestion) Share(title string, head []byte) (float64, error) {
+// Count is how many passages of the title and the text have all the words, at most passagesMost in each; or
+// if there are none, the greatest share of the words that one of them has, which is less than 1. head is
+// the beginning of the text as a [Portable] has it.
+func (q *PassagesQuestion) Count(title string, head []byte) (float64, error) {
 	if q.set == nil {
 		q.set = newPassageSet(q.Words)
 	}
@@ -159,8 +176,12 @@ func (q *PassagesQuestion) Share(title string, head []byte) (float64, error) {
 	if err != nil || len(q.Words) == 0 {
 		return 0, err
 	}
-	most := max(q.set.most(title), q.set.most(text))
-	return float64(most) / float64(min(len(q.Words), passageWords)), nil
+	inTitle, mostOfTitle := q.set.count(title)
+	inText, mostOfText := q.set.count(text)
+	if full := inTitle + inText; full > 0 {
+		return float64(full), nil
+	}
+	return float64(max(mostOfTitle, mostOfText)) / float64(len(q.set.words)), nil
 }
 
 // passageSet finds words.
@@ -181,13 +202,14 @@ func newPassageSet(words []PassageWord) *passageSet {
 	return s
 }
 
-// most is the greatest number of words that begin within passageLength.
-func (s *passageSet) most(text string) (most int) {
+// count counts passages of a text with all the words, which do not overlap. most is the greatest number
+// of words that begin within passageLength.
+func (s *passageSet) count(text string) (full, most int) {
 	var last [passageWords]int // where each word began last, plus one
 	var t analysis.Tokenizer
 	for t.Reset(analysis.Normalize(text)); ; {
 		if t.SkipOthers(&s.first); !t.Next() {
-			return most
+			return full, most
 		}
 		found := s.find(t.Token.Text)
 		if found == 0 {
@@ -204,9 +226,13 @@ func (s *passageSet) most(text string) (most int) {
 				here++
 			}
 		}
-		if most = max(most, here); most == len(s.words) {
-			return most
+		if most = max(most, here); here < len(s.words) {
+			continue
 		}
+		if full++; full == passagesMost {
+			return full, most
+		}
+		last = [passageWords]int{}
 	}
 }
 

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func passageQuestion(t *testing.T, words string) *PassagesQuestion {
 	return &PassagesQuestion{Words: passageWordsOf(c.Words)}
 }
 
-func TestPassageShare(t *testing.T) {
+func TestCountPassages(t *testing.T) {
 	far := strings.Repeat("water and more water ", 8)
 	for _, c := range []struct {
 		words, title, text string
@@ -31,6 +32,8 @@ func TestPassageShare(t *testing.T) {
 		{"mend torn nets", "Torn nets", "Mending.", 2.0 / 3}, // the title is a passage of its own
 		{"mend torn nets", "", "Mend" + far + "torn" + far + "nets", 1.0 / 3},
 		{"mend torn nets", "", "Nets. " + far + " Nets are torn here. " + far + " Mend.", 2.0 / 3},
+		{"mend nets", "Mend nets", "Mending nets. Nets are mended." + far + "A mended net.", 4}, // none overlap
+		{"mend nets", "", strings.Repeat("Mend nets. ", 100), passagesMost},
 		{"the net in the sea", "", "A net of the sea", 1}, // stop words do not count
 		{"happy ferries", "", "A happier ferryman", 1},
 		{"ox cart", "", "The oxen and their carts", 0.5}, // a short word has to be the same
@@ -40,23 +43,24 @@ func TestPassageShare(t *testing.T) {
 		{"the", "", "the the", 0},
 	} {
 		head, _ := pack(c.text)
-		got, err := passageQuestion(t, c.words).Share(c.title, head)
+		got, err := passageQuestion(t, c.words).Count(c.title, head)
 		if err != nil || got != c.want {
 			t.Errorf("%q in %q, %q: %v, %v, want %v", c.words, c.title, c.text, got, err, c.want)
 		}
 	}
-	if _, err := passageQuestion(t, "mend nets").Share("", []byte("damaged")); err == nil {
+	if _, err := passageQuestion(t, "mend nets").Count("", []byte("damaged")); err == nil {
 		t.Error("a damaged text is read")
 	}
 	empty := PassagesQuestion{Words: []PassageWord{{}}} // as another process may send it
 	head, _ := pack("a text")
-	if got, err := empty.Share("a title", head); err != nil || got != 0 {
+	if got, err := empty.Count("a title", head); err != nil || got != 0 {
 		t.Errorf("no word: %v, %v", got, err)
 	}
 }
 
-// TestPreferPassages: of two pages that have the words equally often, the one that has them in one
-// sentence comes first, unless a title names what is asked for. Files in shards say the same.
+// TestPreferPassages: of pages that have the words equally often, the one that has them in two sentences
+// comes first, then the one that has them in one, unless a title names what is asked for. Files in shards
+// say the same.
 func TestPreferPassages(t *testing.T) {
 	var list []Change
 	add := func(name, title, text string) {
@@ -65,6 +69,7 @@ func TestPreferPassages(t *testing.T) {
 	far := strings.Repeat("water and more water ", 40)
 	add("apart", "News", "Some mend a sail."+far+"The torn flag."+far+"All the nets.")
 	add("close", "Letters", "Some mend the torn nets."+far+far+"This is all.")
+	add("again", "Diary", "Some mend the torn nets."+far+"To mend nets, torn ones."+far+"This is all.")
 	for _, name := range []string{"one", "two", "three", "four"} {
 		add(name, "Page "+name, far)
 	}
@@ -81,11 +86,13 @@ func TestPreferPassages(t *testing.T) {
 		return res.Hits
 	}
 	hits := search("mend torn nets")
-	if len(hits) != 2 || hits[0].URL != "https://close.example/" || hits[0].Explanation.PassageFactor != 1+passageMost {
-		t.Errorf("hits %+v", hits)
-	}
-	if f := hits[1].Explanation.PassageFactor; f != 1+passageMost/9 {
-		t.Errorf("the words apart count %v", f)
+	for i, want := range []struct {
+		host   string
+		factor float64
+	}{{"again", (1 + passageOnce) * math.Pow(1.5, passagePower)}, {"close", 1 + passageOnce}, {"apart", 1 + passageOnce/9.0}} {
+		if len(hits) != 3 || hits[i].URL != page.URL("https://"+want.host+".example/") || hits[i].Explanation.PassageFactor != want.factor {
+			t.Errorf("hit %d should be of %s, with %v: %+v", i+1, want.host, want.factor, hits)
+		}
 	}
 	for _, q := range []string{"nets", "letters", "page one"} {
 		if i := slices.IndexFunc(search(q), func(h Hit) bool { return h.Explanation.PassageFactor != 1 }); i >= 0 {
@@ -94,7 +101,7 @@ func TestPreferPassages(t *testing.T) {
 	}
 }
 
-// FuzzPassages: a share is from 0 to 1, whatever the words and the text are.
+// FuzzPassages: a count is a share or a number in its bounds, whatever the words and the text are.
 func FuzzPassages(f *testing.F) {
 	f.Add("mend torn nets", "He mends nets")
 	f.Add("東京 c++ Häuser", "東京の家 c")
@@ -105,8 +112,8 @@ func FuzzPassages(f *testing.F) {
 		}
 		head, _ := pack(text)
 		q := PassagesQuestion{Words: passageWordsOf(c.Words)}
-		if share, err := q.Share(text, head); err != nil || share < 0 || share > 1 {
-			t.Fatalf("%v, %v", share, err)
+		if n, err := q.Count(text, head); err != nil || n < 0 || n > 2*passagesMost || n > 1 && n != math.Trunc(n) {
+			t.Fatalf("%v, %v", n, err)
 		}
 	})
 }

@@ -40,7 +40,7 @@ type candidate struct {
 	typedFactor float64 // 0 if there is none
 
 	sectionFactor float64 // above 1 for the page of a section; 0 if there is none (sectionpage.go)
-	passage       float64 // the share of the words in one passage (passages.go)
+	passages      float64 // with the words of the query, as PassagesQuestion.Count counts them
 	passageFactor float64 // 0 if it was not asked for
 }
 

@@ -20,15 +20,15 @@ func (s *session) passages(ctx context.Context, q *index.PassagesQuestion) ([]fl
 	if err != nil {
 		return nil, err
 	}
-	shares := make([]float64, len(list))
+	counts := make([]float64, len(list))
 	for i, c := range list {
 		now := heads[c.Cluster]
 		if now == nil || now.Stored == nil {
 			continue // it was removed just now
 		}
-		if shares[i], err = q.Share(c.about.Title, now.Stored.Head); err != nil {
+		if counts[i], err = q.Count(c.about.Title, now.Stored.Head); err != nil {
 			return nil, err
 		}
 	}
-	return shares, nil
+	return counts, nil
 }
