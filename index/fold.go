@@ -172,12 +172,12 @@ func (s *search) speaks(c *candidate) bool {
 }
 
 // tell is what tells a page that is folded into a hit from that hit: its version, its language, or
-// both. A page that waits for its translation has the language of its address.
+// both. A page that waits for its translation, or whose language is unknown, has the language of its address.
 func (c *candidate) tell(o *candidate) string {
 	language := ""
 	switch a, b := c.key.language, o.key.language; {
 	case !sameLanguage(o.language, c.language):
-		language = o.language
+		language = cmp.Or(o.language, analysis.PrimaryLanguage(b))
 	case a != "" && b != "" && !sameLanguage(a, b):
 		language = analysis.PrimaryLanguage(b)
 	}

@@ -1,17 +1,17 @@
 package index
 
 import (
-	"slices"
 	"strings"
 
 	"golang.org/x/text/language"
 )
 
 // Many sites have pages that wait for their translation: guide.ro.html is in English, like
-// guide.en.html. The page alone does not tell, since /ro/ is a directory elsewhere, and
-// program.cs.html is the listing of a program. But if another candidate differs only in that its
-// address names the language that both pages are in, and has the same title or says the same, then the
-// address of the first one names a language, too.
+// guide.en.html. Others are translated in part, and may look like English. The page alone does not tell,
+// since /ro/ is a directory elsewhere, and program.cs.html is the listing of a program. But other
+// candidates may differ only in that their addresses name the languages that they are in. If two of them
+// are in two languages, or one has the same title or says the same as this page, then the address of this
+// page names a language, too.
 
 // mayBeLanguage reports whether a part of an address is written like a language without a region.
 func mayBeLanguage(s string) bool {
@@ -26,21 +26,36 @@ func mayBeLanguage(s string) bool {
 // their languages. above is other candidates that show it.
 func readWaiting(above, list []candidate) {
 	for i := range list {
-		c := &list[i]
-		if c.key.waiting == nil {
-			continue
-		}
-		waits := func(o candidate) bool { return c.waitsLike(&o) }
-		if slices.ContainsFunc(list, waits) || slices.ContainsFunc(above, waits) {
+		if c := &list[i]; c.key.waiting != nil && c.waits(above, list) {
 			c.key = c.key.waiting
 		}
 	}
 }
 
-// waitsLike reports whether a page waits for its translation, as another page shows.
-func (c *candidate) waitsLike(o *candidate) bool {
+// waits reports whether a page waits for its translation, as the candidates of lists show.
+func (c *candidate) waits(lists ...[]candidate) bool {
+	var one *candidate // is a translation of the page, if both addresses name languages
+	for _, list := range lists {
+		for i := range list {
+			o := &list[i]
+			switch {
+			case !c.differsInLanguage(o):
+			case one != nil && !sameLanguage(one.language, o.language):
+				return true
+			case sameLanguage(c.language, o.language) && (c.key.waiting.title == o.key.title || c.saysTheSame(o)):
+				return true
+			default:
+				one = o
+			}
+		}
+	}
+	return false
+}
+
+// differsInLanguage reports whether the address of another page names the language that it is in, and
+// differs in nothing else.
+func (c *candidate) differsInLanguage(o *candidate) bool {
 	a, b := c.key.waiting, o.key
 	return a.hash == b.hash && a.host == b.host && a.path == b.path && a.version.text == b.version.text &&
-		b.language != "" && sameLanguage(b.language, o.language) && sameLanguage(c.language, o.language) &&
-		(a.title == b.title || c.saysTheSame(o))
+		b.language != "" && sameLanguage(b.language, o.language)
 }
