@@ -1,5 +1,7 @@
 package page
 
+import "errors"
+
 // content is what a body says on its own, without the URL and the header of the response.
 // References are as written, and not resolved.
 type content struct {
@@ -59,13 +61,26 @@ func (c *content) document(f *Fetch) Document {
 }
 
 // resolver returns the resolver of the page's references: against its <base href>, which
-// is itself relative to the page, or else against the page.
+// is itself relative to the page, or else against the page. Against a base of another scheme,
+// such as file:, no relative reference names an http or https URL. The HTML standard passes
+// over a base that is no URL, and over data: and javascript:.
 func (d *directives) resolver(self URL) *Resolver {
 	own := NewResolver(self)
-	if d.hasBase {
-		if base, err := own.Resolve(d.baseRef); err == nil && base != self {
-			return NewResolver(base)
-		}
+	if !d.hasBase {
+		return own
+	}
+	base, err := own.Resolve(d.baseRef)
+	switch {
+	case err == nil && base != self:
+		return NewResolver(base)
+	case errors.Is(err, ErrNotHTTP) && !isPassedOver(d.baseRef):
+		return NewResolver("")
 	}
 	return own
+}
+
+// isPassedOver reports whether a base of another scheme is one that does not count.
+func isPassedOver(ref string) bool {
+	u, err := parser.Parse(ref)
+	return err != nil || u.Scheme() == "data" || u.Scheme() == "javascript"
 }

@@ -21,8 +21,9 @@ const MaxAnchorLength = 256
 // Version 3: frames. Versions 4 and 5: outlines. Version 6: detected languages that the text does
 // not confirm; and the digest in the state of a URL (schema.URLState) is another one. Version 7: a
 // host with a sign before a number, such as "-2", is no IPv4 address; and <meta
-// charset=x-user-defined>.
-const InterpretVersion = 7
+// charset=x-user-defined>. Version 8: a <base> of another
+// scheme.
+const InterpretVersion = 8
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
 // 2 and, for pages, the properties of section 3. It never fails, whatever the body
