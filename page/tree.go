@@ -9,12 +9,53 @@ import (
 
 // parseTree parses HTML as a browser does. It never fails: x/net/html refuses pages nested
 // more than 512 elements deep, which broken generators make with unclosed tags; these get
-// a flatTree.
+// a flatTree, and so do pages of which it leaves out a part.
 func parseTree(body []byte) *html.Node {
-	if root, err := html.Parse(bytes.NewReader(body)); err == nil {
-		return root
+	root, err := html.Parse(bytes.NewReader(body))
+	if err != nil || isCutShort(root, body) {
+		return flatTree(body)
 	}
-	return flatTree(body)
+	return root
+}
+
+// isCutShort reports whether x/net/html left out the rest of a page. It does so from a
+// <template> on that is in HTML inside SVG or MathML, such as in a <foreignObject>. The tree
+// then ends there, and has fewer templates than the page.
+func isCutShort(root *html.Node, body []byte) bool {
+	if !endsInForeign(root) {
+		return false
+	}
+	missing := countTemplates(body)
+	for n := range root.Descendants() {
+		if n.DataAtom == atom.Template {
+			missing--
+		}
+	}
+	return missing > 0
+}
+
+// endsInForeign reports whether the last node of a tree is inside SVG or MathML.
+func endsInForeign(root *html.Node) bool {
+	for n := root; n != nil; n = n.LastChild {
+		if n.Namespace != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func countTemplates(body []byte) (n int) {
+	z := html.NewTokenizer(bytes.NewReader(body))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return n
+		case html.StartTagToken, html.SelfClosingTagToken:
+			if name, _ := z.TagName(); atom.Lookup(name) == atom.Template {
+				n++
+			}
+		}
+	}
 }
 
 // Beyond flatDepth, a flatTree opens only links and elements without visible text. Beyond
