@@ -77,13 +77,13 @@ func (f *Fetch) HasFailed() bool {
 // IsOffice reports whether the response is an office document, which Interpret reads if Office
 // is set.
 func (f *Fetch) IsOffice() bool {
-	return f.Err == "" && !f.IsRevisit() && f.Status >= 200 && f.Status <= 299 && !isRobotsTxt(f.URL) && officeKind(f) != office.None
+	return f.Err == "" && !f.IsRevisit() && f.Status >= 200 && f.Status <= 299 && !f.URL.IsRobotsTxt() && officeKind(f) != office.None
 }
 
 // IsPDF reports whether the response is a PDF document, which Interpret reads if there is a
 // Reading of it.
 func (f *Fetch) IsPDF() bool {
-	return f.Err == "" && !f.IsRevisit() && f.Status >= 200 && f.Status <= 299 && !isRobotsTxt(f.URL) && isPDF(f)
+	return f.Err == "" && !f.IsRevisit() && f.Status >= 200 && f.Status <= 299 && !f.URL.IsRobotsTxt() && isPDF(f)
 }
 
 func isPDF(f *Fetch) bool {
@@ -99,7 +99,7 @@ func officeKind(f *Fetch) office.Kind { return office.KindOf(essence(f.Header.Ge
 // NeedsBody reports whether the result of Interpret depends on the body, or pages that are
 // rendered may need it. If not, the body need not be kept.
 func (f *Fetch) NeedsBody() bool {
-	if f.Err != "" || f.IsRevisit() || f.Status < 200 || f.Status > 299 || isRobotsTxt(f.URL) {
+	if f.Err != "" || f.IsRevisit() || f.Status < 200 || f.Status > 299 || f.URL.IsRobotsTxt() {
 		return false
 	}
 	mediaType := essence(f.Header.Get("Content-Type"))

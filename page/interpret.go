@@ -21,8 +21,8 @@ const MaxAnchorLength = 256
 // Version 3: frames. Versions 4 and 5: outlines. Version 6: detected languages that the text does
 // not confirm; and the digest in the state of a URL (schema.URLState) is another one. Version 7: a
 // host with a sign before a number, such as "-2", is no IPv4 address; and <meta
-// charset=x-user-defined>. Version 8: a <base> of another
-// scheme; and a template in HTML in SVG or MathML.
+// charset=x-user-defined>. Version 8: a <base> of another scheme; and a template in HTML in SVG or
+// MathML.
 const InterpretVersion = 8
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
@@ -45,7 +45,7 @@ func interpret(f *Fetch, s *scripting) Document {
 		return interpretRedirect(f)
 	case f.Status < 200 || f.Status > 299:
 		return Document{Outcome: Failed}
-	case isRobotsTxt(f.URL):
+	case f.URL.IsRobotsTxt():
 		return Document{Outcome: Other}
 	}
 	k := bodyKind(f)
@@ -78,7 +78,7 @@ func readBody(f *Fetch, k kind) ([]byte, error) {
 // WhyNoText says why a response with a status of 2xx has the outcome Other; nil if it has
 // another one.
 func WhyNoText(f *Fetch) error {
-	if isRobotsTxt(f.URL) {
+	if f.URL.IsRobotsTxt() {
 		return errors.New("it is a robots.txt, which is never indexed")
 	}
 	_, err := readBody(f, bodyKind(f))
@@ -98,10 +98,6 @@ func isRedirectStatus(status int) bool {
 		return true
 	}
 	return false
-}
-
-func isRobotsTxt(u URL) bool {
-	return u.Path() == "/robots.txt" && u.Query() == ""
 }
 
 func interpretRedirect(f *Fetch) Document {

@@ -99,6 +99,11 @@ func (u URL) Query() string {
 	return query
 }
 
+// IsRobotsTxt reports whether u is the robots.txt of its host.
+func (u URL) IsRobotsTxt() bool {
+	return u.Path() == "/robots.txt" && u.Query() == ""
+}
+
 // Site returns the scheme, host and port, such as "https://example.com:8443".
 func (u URL) Site() string {
 	scheme, authority, _ := u.split()

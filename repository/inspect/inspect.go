@@ -257,6 +257,9 @@ func (i *inspector) whyNoTerminal(ctx context.Context) (string, error) {
 // whyNoText says why a successful response is no page.
 func (i *inspector) whyNoText(ctx context.Context) (string, error) {
 	const other = "what was fetched is neither HTML nor plain text"
+	if i.URL.IsRobotsTxt() {
+		return page.WhyNoText(&page.Fetch{URL: i.URL}).Error(), nil
+	}
 	content, err := i.tx.Get(ctx, schema.URLRow(i.URL), schema.FetchContent)
 	if err != nil || !content.Exists {
 		return other, err
