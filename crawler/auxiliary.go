@@ -209,7 +209,7 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange
 		s.cookies = fetch.NewCookies()
 	}
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
-		res, x := c.exchange(ctx, fetch.Request{URL: s.url, Cookies: s.cookies})
+		res, x := c.exchange(ctx, s.request())
 		if s.kind == auxProbe {
 			says, isPage := shinglesOf(&res.Fetch)
 			return x, func(now time.Time) {
@@ -236,6 +236,15 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange
 			}
 		}, err
 	}
+}
+
+// request asks for a file. Sitemaps may be larger than pages.
+func (s *auxiliary) request() fetch.Request {
+	r := fetch.Request{URL: s.url, Cookies: s.cookies}
+	if s.kind == auxSitemap {
+		r.MaxBody = sitemap.MaxSize
+	}
+	return r
 }
 
 // read adds the pages that a file lists to the frontier, and returns the files to read

@@ -24,7 +24,7 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchan
 	if prev.Verdict != robots.Follow || h.robotsCookies == nil {
 		h.robotsCookies = fetch.NewCookies()
 	}
-	req := fetch.Request{URL: u, Cookies: h.robotsCookies}
+	req := fetch.Request{URL: u, Cookies: h.robotsCookies, Enough: robots.DefaultMaxBytes + 1}
 	if prev.Verdict != robots.Follow && prev.Copy != nil {
 		req.ETag, req.LastModified = prev.Copy.ETag, prev.Copy.LastModified
 	}
@@ -33,7 +33,7 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchan
 		if x.class == fetch.Canceled {
 			return x, func(time.Time) { h.robotsBusy = false }, nil
 		}
-		policy := robots.Decide(prev, res.Fetch)
+		policy := robots.Decide(prev, readAsFar(&res))
 		if x.class == fetch.RefusedAddress {
 			policy.Until = x.end.Add(refusedRetry)
 		}
@@ -50,6 +50,16 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchan
 		}
 		return x, then, nil
 	}
+}
+
+// readAsFar returns the fetch of a robots.txt. One that is too long or too slow to be read
+// to its end counts as read if the part that is parsed has come (RFC 9309 section 2.5).
+func readAsFar(res *fetch.Result) page.Fetch {
+	f := res.Fetch
+	if res.Head != nil {
+		f.Err, f.Body = "", res.Head
+	}
+	return f
 }
 
 // exchange makes one request.

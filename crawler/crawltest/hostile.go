@@ -45,10 +45,10 @@ var hostile = map[string]func(c net.Conn, f *page.Fetch){
 		}
 	},
 	// A body without an end.
-	"endless": func(c net.Conn, _ *page.Fetch) {
-		_, err := io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+	"endless": func(c net.Conn, f *page.Fetch) {
+		_, err := fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n%s", f.Body)
 		for err == nil {
-			_, err = io.WriteString(c, strings.Repeat("and so on ", 1000))
+			_, err = io.WriteString(c, strings.Repeat("and so on\n", 1000))
 		}
 	},
 	// An impossible length.

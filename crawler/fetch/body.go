@@ -14,10 +14,10 @@ import (
 
 // readBody reads the payload. On failure it returns what it has read with the error.
 // cancel ends the exchange when the body is too slow.
-func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, resp *http.Response) ([]byte, error) {
-	limit := f.opts.MaxPayload
+func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, resp *http.Response, r Request) ([]byte, error) {
+	limit := max(f.opts.MaxPayload, r.MaxBody)
 	tooLarge := &failure{class: TooLarge, text: fmt.Sprintf("the payload is over %d bytes", limit)}
-	if resp.ContentLength > limit {
+	if resp.ContentLength > limit && r.Enough == 0 {
 		return nil, tooLarge // do not read any of it
 	}
 	p := startPace(f.opts.StallTime, f.opts.MinRate, cancel)

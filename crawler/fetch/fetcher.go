@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webindexer/indexer/internal/coding"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -123,13 +124,17 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 	if err := checkStatus(req, resp); err != nil {
 		return err
 	}
-	res.Payload, err = f.readBody(ctx, cancel, resp)
+	res.Payload, err = f.readBody(ctx, cancel, resp, r)
 	if err != nil {
 		res.Truncated = true
-		return ended(ctx, err)
+		err = ended(ctx, err)
+	} else {
+		res.Fetch.Revisit = resp.StatusCode == http.StatusNotModified
+		res.Fetch.Body, err = decode(res.Payload, codings, max(f.opts.MaxBody, r.MaxBody))
 	}
-	res.Fetch.Revisit = resp.StatusCode == http.StatusNotModified
-	res.Fetch.Body, err = decode(res.Payload, codings, f.opts.MaxBody)
+	if err != nil && r.Enough > 0 {
+		res.Head = coding.Head(res.Payload, codings, r.Enough)
+	}
 	return err
 }
 

@@ -39,7 +39,10 @@ func TestResponses(t *testing.T) {
 				d.MaybeScanArgs(t, "payload", &o.MaxPayload)
 				d.MaybeScanArgs(t, "body", &o.MaxBody)
 			})
-			res := get(t, f, "http://h.test/")
+			r := Request{URL: "http://h.test/"}
+			d.MaybeScanArgs(t, "enough", &r.Enough)
+			d.MaybeScanArgs(t, "most", &r.MaxBody)
+			res := do(t, f, r)
 			f.Close()
 			return describe(&res, d.HasArg("block"))
 		})
@@ -69,6 +72,9 @@ func describe(r *Result, block bool) string {
 	}
 	if len(r.Fetch.Body) > 0 {
 		fmt.Fprintf(&b, "body: %s\n", short(r.Fetch.Body))
+	}
+	if r.Head != nil {
+		fmt.Fprintf(&b, "head: %s\n", short(r.Head))
 	}
 	if r.Truncated {
 		b.WriteString("truncated\n")

@@ -19,6 +19,12 @@ type Request struct {
 	ETag, LastModified string
 	// Cookies are sent, and receive what the response sets; nil: use none.
 	Cookies *Cookies
+	// MaxBody is the largest payload and the largest decoded body in bytes, if it is more
+	// than Options permit.
+	MaxBody int64
+	// Enough is how many bytes of the decoded body are enough for the caller; 0: all are
+	// needed. See Result.Head.
+	Enough int64
 }
 
 // Result is the outcome of a request. Its byte slices may share memory: do not change
@@ -56,6 +62,9 @@ type Result struct {
 	Chunked bool
 	// Truncated reports that Payload is incomplete. Err is set then.
 	Truncated bool
+	// Head is the first Request.Enough bytes of the decoded body if the exchange failed
+	// after they had been received; otherwise nil.
+	Head []byte
 }
 
 // Timings are the durations of an exchange's phases. Those of connecting are 0 if the

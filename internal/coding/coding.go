@@ -17,8 +17,10 @@
 package coding
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 )
@@ -73,6 +75,27 @@ func Decode(body []byte, codings []string, limit int64) (out []byte, decoded boo
 		return nil, false, tooLong(limit)
 	}
 	return body, decoded, nil
+}
+
+// Head returns the first n bytes of what Decode would return if body went on, and there were
+// no limit; nil if there are not as many. It is for bodies that were not read to their end,
+// or that are over the limit.
+func Head(body []byte, codings []string, n int64) []byte {
+	if len(codings) > MaxStacked {
+		return nil
+	}
+	var r io.Reader = bytes.NewReader(body)
+	for i := len(codings) - 1; i >= 0 && !isText(body); i-- {
+		var err error
+		if r, err = decoder(r, codings[i]); err != nil {
+			return nil
+		}
+	}
+	head := make([]byte, n)
+	if _, err := io.ReadFull(r, head); err != nil {
+		return nil
+	}
+	return head
 }
 
 func tooLong(limit int64) error { return fmt.Errorf("%w of %d bytes", ErrTooLong, limit) }

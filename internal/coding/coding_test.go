@@ -3,6 +3,7 @@ package coding
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -70,6 +71,49 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: %q, %v, %v", c.name, out, decoded, err)
 		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err) || out != nil):
 			t.Errorf("%s: %q, %v; want %s", c.name, out, err, c.err)
+		}
+	}
+}
+
+// TestHead: the head of a body is what Decode returns of it, also if the rest of the body
+// is missing or over the limit.
+func TestHead(t *testing.T) {
+	text := bytes.Repeat([]byte("hello, world\n"), 10_000)
+	for _, c := range []struct {
+		name    string
+		body    []byte
+		codings string
+		n       int64 // 0: there is none
+	}{
+		{"no coding", text, "", 1000},
+		{"all of it", text, "", int64(len(text))},
+		{"too short", text, "gzip", 0},
+		{"gzip", codingtest.Encode(t, "gzip", text), "gzip", 1000},
+		{"br", codingtest.Encode(t, "br", text), "br", 1000},
+		{"zstd", codingtest.Encode(t, "zstd", text), "zstd", 1000},
+		{"deflate", codingtest.Encode(t, "deflate", text), "deflate", 1000},
+		{"deflate without zlib's header", codingtest.Encode(t, "raw-deflate", text), "deflate", 1000},
+		{"two codings", codingtest.Encode(t, "br", codingtest.Encode(t, "gzip", text)), "gzip br", 1000},
+		{"declared and text all the same", text, "gzip", 1000},
+		{"declared and neither", []byte{0, 1, 2, 3, 255, 254}, "gzip", 0},
+		{"unknown", codingtest.Encode(t, "gzip", text), "rot13", 0},
+		{"too many", codingtest.Encode(t, "gzip", text), "gzip gzip gzip gzip gzip gzip", 0},
+	} {
+		want := text[:c.n]
+		if c.n == 0 {
+			c.n, want = int64(len(text))+1, nil
+		}
+		if got := Head(c.body, strings.Fields(c.codings), c.n); !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, want the first %d of the text", c.name, len(got), len(want))
+		}
+	}
+	// Noise stays as long as it is, so that half of it is half of the text.
+	noise := make([]byte, 1_000_000)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	for _, name := range all {
+		cut := codingtest.Encode(t, name, noise)[:600_000]
+		if got := Head(cut, []string{strings.TrimPrefix(name, "raw-")}, 1000); !bytes.Equal(got, noise[:1000]) {
+			t.Errorf("%s, cut: %d bytes, want the first 1000", name, len(got))
 		}
 	}
 }

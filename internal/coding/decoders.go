@@ -28,7 +28,7 @@ func decodeOne(b []byte, coding string, limit int64) ([]byte, error) {
 	case "zstd":
 		return unzstd(b, limit)
 	}
-	return nil, errors.New("it is not known")
+	return nil, errUnknown
 }
 
 // The state of decoders, 40 kB of gzip's and up to twice maxWindow of zstd's, is
@@ -125,3 +125,27 @@ func readLimited(r io.Reader, limit int64) ([]byte, error) {
 	}
 	return out, nil
 }
+
+// decoder returns a reader that removes coding from what r yields.
+func decoder(r io.Reader, coding string) (io.Reader, error) {
+	switch coding {
+	case "gzip":
+		return gzip.NewReader(r)
+	case "br":
+		return brotli.NewReader(r), nil
+	case "deflate":
+		src := bufio.NewReader(r)
+		if head, _ := src.Peek(2); len(head) == 2 && isZlib(head) {
+			return zlib.NewReader(src)
+		}
+		return flate.NewReader(src), nil
+	case "zstd":
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+	}
+	return nil, errUnknown
+}
+
+var errUnknown = errors.New("it is not known")
+
+// isZlib checks the header of RFC 1950 section 2.2.
+func isZlib(b []byte) bool { return b[0]&0x0f == 8 && (int(b[0])<<8|int(b[1]))%31 == 0 }
