@@ -51,8 +51,11 @@ func (o *Revisits) judge(j Job, res fetch.Result, soft bool) Visit {
 		v.Next = o.adaptive(j, f.Time)
 		v.Note = fmt.Sprintf("failed: %s; not likely to change soon", reason(f))
 	default:
-		o.after(&v, max(o.retry(v.Strikes), min(res.RetryAfter, o.MaxInterval)),
-			fmt.Sprintf("failed %s in a row, last: %s", times(v.Strikes), reason(f)))
+		note := "failed once: " + reason(f)
+		if v.Strikes > 1 {
+			note = fmt.Sprintf("failed %d times in a row, last: %s", v.Strikes, reason(f))
+		}
+		o.after(&v, max(o.retry(v.Strikes), min(res.RetryAfter, o.MaxInterval)), note)
 	}
 	return v
 }
@@ -153,11 +156,4 @@ func reason(f *page.Fetch) string {
 		return f.Err
 	}
 	return fmt.Sprintf("status %d", f.Status)
-}
-
-func times(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
 }

@@ -35,7 +35,7 @@ func TestAnswers(t *testing.T) {
 		{"http://here.ip117/nofollow", "unknown", "scope.host", "nothing that was fetched leads to it: no link that counts (without nofollow,"},
 		{"http://here.ip117/never", "unknown", "scope.host", "nothing that was fetched leads to it"},
 		{"http://here.ip117/secret", "refused", "scope.host", "robots.disallow: robots.txt line 2: Disallow: /secret"},
-		{"http://here.ip117/broken", "waiting", "scope.host", "it was visited, and nothing came of it: failed once in a row, last: status 500"},
+		{"http://here.ip117/broken", "waiting", "scope.host", "it was visited, and nothing came of it: failed once: status 500"},
 		{"http://here.ip117/large", "waiting", "scope.host", "it was visited, and nothing came of it: failed: too-large: "},
 		{string(s.Seeds[1]), "waiting", "scope.seed", "robots.txt of its host could not be fetched, and nothing is fetched without it: robots.txt is unreachable (connect: the connection was refused)"},
 		// What was fetched needs no such answer.
