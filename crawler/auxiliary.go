@@ -266,8 +266,12 @@ func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) (mor
 	m, problems := sitemap.Parse(bytes.NewReader(f.Body), s.url, sitemap.Options{
 		Depth: s.depth, Announced: func(site string) bool { return site == s.announcer },
 	})
-	if len(problems) > 0 {
-		c.opts.Log.Info(fmt.Sprintf("%s: %d problems, the first: %v", s.url, len(problems), problems[0]))
+	switch n := len(problems); n {
+	case 0:
+	case 1:
+		c.opts.Log.Info(fmt.Sprintf("%s: %v", s.url, problems[0]))
+	default:
+		c.opts.Log.Info(fmt.Sprintf("%s: %d problems, the first: %v", s.url, n, problems[0]))
 	}
 	return c.addListed(ctx, s, m)
 }

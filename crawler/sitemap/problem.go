@@ -29,7 +29,7 @@ var (
 	errTooMany  = fmt.Errorf("more than %d entries; the rest is left out", MaxEntries)
 	errTooLarge = fmt.Errorf("more than %d bytes when decompressed; the rest is left out", MaxSize)
 	errToken    = fmt.Errorf("a tag or text of more than %d bytes; the rest is left out", maxToken)
-	errTooDeep  = fmt.Errorf("an index that more than %d indexes lead to is not followed", MaxDepth-1)
+	errTooDeep  = fmt.Errorf("indexes are nested more than %d deep; this one is not followed", MaxDepth)
 	errNoURL    = errors.New("an entry without a URL")
 	errCut      = errors.New("the file ends within a URL, which is left out")
 	errStray    = errors.New("an end tag without a start tag, or out of order")
