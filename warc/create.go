@@ -30,17 +30,17 @@ func Create(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create WARC file: %w", err)
 	}
-	if err := likeDirectory(f, filepath.Dir(path)); err != nil {
+	if err := LikeDirectory(f); err != nil {
 		return nil, errors.Join(fmt.Errorf("create WARC file: %w", err), f.Close())
 	}
 	buf := bufio.NewWriterSize(f, 64<<10)
 	return &File{Writer: NewWriter(buf), path: path, f: f, buf: buf}, nil
 }
 
-// likeDirectory gives a file the read permissions of its directory: an archive may be meant
-// for other users, even though the process keeps all its other files private.
-func likeDirectory(f *os.File, dir string) error {
-	info, err := os.Stat(dir)
+// LikeDirectory gives a file of an archive the read permissions of its directory: an archive
+// may be meant for other users, even though the process keeps all its other files private.
+func LikeDirectory(f *os.File) error {
+	info, err := os.Stat(filepath.Dir(f.Name()))
 	if err != nil {
 		return err
 	}

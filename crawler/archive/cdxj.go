@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/warc"
 )
 
 // entry is a line of a CDXJ index.
@@ -50,6 +51,9 @@ func writeIndex(path, file string, entries []entry) (err error) {
 	f, err := os.Create(path + ".open")
 	if err != nil {
 		return fmt.Errorf("archive: %w", err)
+	}
+	if err := warc.LikeDirectory(f); err != nil {
+		return errors.Join(fmt.Errorf("archive: %w", err), f.Close())
 	}
 	out := bufio.NewWriter(f)
 	for _, e := range entries {
