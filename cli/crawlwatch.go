@@ -201,7 +201,11 @@ func (s *crawlSummary) unreached() (list []string) {
 
 func (s *crawlSummary) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Fetched %s (%s, %s) in %.1fs. It ended because %s.\n", count(int(s.Pages), "page"), count(int(s.Requests), "request"), megabytes(s.Bytes), s.Seconds, s.Ended)
+	because := s.Ended
+	if because == crawler.EndedByContext {
+		because = "it was interrupted"
+	}
+	fmt.Fprintf(&b, "Fetched %s (%s, %s) in %.1fs. It ended because %s.\n", count(int(s.Pages), "page"), count(int(s.Requests), "request"), megabytes(s.Bytes), s.Seconds, because)
 	statuses := make(map[string]int64, len(s.Statuses))
 	for code, n := range s.Statuses {
 		statuses["HTTP "+strconv.Itoa(code)] = n

@@ -55,6 +55,10 @@ func TestCrawlSummary(t *testing.T) {
 	if got := s.text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	s.Ended = crawler.EndedByContext
+	if got := s.text(); !strings.HasPrefix(got, "Fetched 1 page (2 requests, 0.0 MB) in 1.3s. It ended because it was interrupted.\n") {
+		t.Errorf("an interrupted crawl: %s", got)
+	}
 	s.Documents = 0
 	if got := s.text(); strings.Contains(got, "Try:") {
 		t.Errorf("it is proposed to search an empty index:\n%s", got)
