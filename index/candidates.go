@@ -210,7 +210,7 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 	for i := range found {
 		found[i].allWords = all && !found[i].partial
 	}
-	best, rest := without(slices.Clone(found[:top]), above), without(found[top:], above)
+	best := without(slices.Clone(found[:top]), above)
 	if !s.opts.Unfold {
 		if best, err = s.readAndFold(ctx, above, best); err != nil {
 			return nil, 0, err
@@ -231,7 +231,23 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 			return nil, 0, err
 		}
 	}
+	rest := without(without(found[top:], above), best)
+	if short := s.opts.Offset + s.opts.Limit - len(above) - len(best) - len(rest); short > 0 && n < total {
+		if rest, err = s.farther(ctx, b, n+short+top, above, best); err != nil {
+			return nil, 0, err
+		}
+	}
 	return diversify(above, best, rest, more, perHost, !s.opts.Unfold), total, nil
+}
+
+// farther is the best n documents by BM25 without those above. Folding makes fewer results of
+// the best documents, so a page far down needs more documents than the results up to its end.
+func (s *search) farther(ctx context.Context, b query.Breadth, n int, above, best []candidate) ([]candidate, error) {
+	found, _, err := s.byText(ctx, s.c.Expr(b), n)
+	for i := range found {
+		found[i].allWords = b == query.AllWords
+	}
+	return without(without(found, above), best), err
 }
 
 // without removes from list what is in seen, or folded into that.

@@ -107,6 +107,56 @@ func TestFarPages(t *testing.T) {
 	}
 }
 
+// TestFarPagesFolded: where versions of pages are one result, the pages of the result still have
+// all results, and end with the last one.
+func TestFarPagesFolded(t *testing.T) {
+	dir := t.TempDir()
+	docs := generate(400, 1)
+	for i := range docs {
+		d := docs[i].Doc
+		d.Text += " everywhere everywhere"
+		if i < 160 { // four versions of each
+			d.URL = page.URL(fmt.Sprintf("https://guide.example/%d.0/chapter%c%c.html", i%4+1, 'a'+i/4/26, 'a'+i/4%26))
+			d.Title = fmt.Sprintf("Everywhere in chapter %c%c", 'a'+i/4/26, 'a'+i/4%26)
+		}
+	}
+	apply(t, openTestWriter(t, dir), docs...)
+	r := openTestReader(t, dir)
+	for _, perHost := range []int{0, 2} {
+		results, folded := make(map[page.URL]bool), -1
+		for offset := 0; offset < 400; offset += 10 {
+			part, err := r.Search(t.Context(), "everywhere", Options{Offset: offset, PerHost: perHost})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if folded == -1 {
+				folded = part.Folded
+			}
+			if part.Total != 400 || part.Folded != folded || folded < 30 {
+				t.Fatalf("from %d: %d documents, %d folded; %d at first", offset, part.Total, part.Folded, folded)
+			}
+			if want := max(0, min(10, 400-folded-offset)); len(part.Hits) != want {
+				t.Fatalf("from %d: %d hits, want %d", offset, len(part.Hits), want)
+			}
+			for _, h := range part.Hits {
+				if results[h.URL] {
+					t.Errorf("%s is there twice", h.URL)
+				}
+				results[h.URL] = true
+				for _, a := range h.Also {
+					if results[page.URL(a.URL)] {
+						t.Errorf("%s is a result and folded into another", a.URL)
+					}
+					results[page.URL(a.URL)] = true
+				}
+			}
+		}
+		if len(results) != 400 {
+			t.Errorf("%d documents on all pages", len(results))
+		}
+	}
+}
+
 // TestDiversifyTiers: what has all the words counts where hosts of what has some of them are spread.
 func TestDiversifyTiers(t *testing.T) {
 	dir := t.TempDir()
