@@ -14,7 +14,9 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/web/browsertest"
 )
 
@@ -242,5 +244,38 @@ func TestBrowserPhone(t *testing.T) {
 		if shown < min(5, all) {
 			t.Errorf("%s: %d results of %d are on the screen of a phone", target, shown, all)
 		}
+	}
+}
+
+// On a phone, titles and names of sections are cut. The focus does not move them, and its
+// outline is seen; numbers of facets are not cut.
+func TestBrowserPhoneFocus(t *testing.T) {
+	b := browsertest.Open(t)
+	var web []page.Fetch
+	for i := range 24 { // from two sites, so that there are facets
+		web = append(web, fetched(fmt.Sprintf("https://archive%d.of-the-harbour-authority.example/%d.html", i%2, i), 1, fmt.Sprintf(
+			`<html lang="en"><title>Maintenance of the %d. buoy of the outer harbour, with its lamp, its bell and its chain, in spring and in autumn - Harbour authority</title>
+			<main><p>Buoy number %d.<h2 id="a">How often the anchors and chains of this one are changed, and by whom</h2><p>In spring.<h2 id="b">Where anchors of other kinds and of other makers are allowed in the harbour</h2><p>Nowhere.`, i, i)))
+	}
+	s := newStand(t, web, nil)
+	b.Look(browsertest.Look{Width: 390, Height: 844, Scheme: "light"})
+	b.Visit(s.http.URL + "/?q=buoy+anchors")
+	for _, selector := range []string{".result h2 a", ".result .sections a"} {
+		b.Run(chromedp.Focus(selector, chromedp.ByQuery), chromedp.KeyEvent(kb.Shift)) // a key shows the outline
+		var moved float64
+		b.Eval(fmt.Sprintf(`document.querySelector(%q).scrollIntoView({block: "center"}); `, selector)+`Math.max(...Array.from(document.querySelectorAll(".result h2, .result .where, .result .sections li"), e => Math.max(e.scrollTop, e.scrollLeft)))`, &moved)
+		if moved != 0 {
+			t.Errorf("%s: the focus moves its text by %g pixels", selector, moved)
+		}
+		var outline string
+		b.Eval(fmt.Sprintf(`getComputedStyle(document.querySelector(%q).parentElement).outlineStyle`, selector), &outline)
+		if outline != "solid" {
+			t.Errorf("%s: the outline of its box is %s", selector, outline)
+		}
+	}
+	var broken []string
+	b.Eval(`Array.from(document.querySelectorAll(".facets .number")).filter(e => { const r = document.createRange(); r.selectNodeContents(e); return r.getBoundingClientRect().height > 30; }).map(e => e.textContent)`, &broken)
+	if len(broken) > 0 {
+		t.Errorf("numbers of facets on several lines: %q", broken)
 	}
 }
