@@ -3,8 +3,12 @@ package fetch
 import (
 	"bytes"
 	"net"
+	"net/http"
 	"net/netip"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,6 +20,8 @@ type conn struct {
 	made made
 	list *connList
 	tape tape
+	kept atomic.Int64 // how long the server keeps it idle, in ns; 0: not known
+	sent atomic.Int64 // bytes written
 	// guard is Options.Guard. It is called right before the system call, because a process
 	// may be suspended for minutes at any point: while it resolves a name, while it
 	// connects, between the handshake and the request.
@@ -40,12 +46,40 @@ func (c *conn) Write(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	return c.Conn.Write(p)
+	n, err := c.Conn.Write(p)
+	c.sent.Add(int64(n))
+	return n, err
 }
 
 func (c *conn) Close() error {
 	c.list.remove(c)
 	return c.Conn.Close()
+}
+
+// learnKept notes what a response says about the connection.
+func (c *conn) learnKept(h http.Header) { c.kept.Store(int64(keptFor(h))) }
+
+// mayClose reports whether the server may be about to close the connection after it was
+// idle for some time. A request that crosses the end of its connection fails, and a delay
+// between requests that is as long as the server waits would make many of them do so.
+func (c *conn) mayClose(idle time.Duration) bool {
+	kept := time.Duration(c.kept.Load())
+	return kept > 0 && idle > kept-min(time.Second, kept/2)
+}
+
+// keptFor returns how long a server keeps an idle connection, according to its Keep-Alive
+// field (RFC 2068 section 19.7.1.1; Apache and Node.js send it); 0 if it does not say.
+func keptFor(h http.Header) time.Duration {
+	for _, field := range h["Keep-Alive"] {
+		for parameter := range strings.SplitSeq(field, ",") {
+			name, value, _ := strings.Cut(parameter, "=")
+			seconds, err := strconv.ParseUint(strings.TrimSpace(value), 10, 16)
+			if err == nil && strings.EqualFold(strings.TrimSpace(name), "timeout") {
+				return time.Duration(seconds) * time.Second
+			}
+		}
+	}
+	return 0
 }
 
 // tape keeps the beginning of what a connection reads, from start to header. The lock

@@ -5,8 +5,9 @@
 //
 //  1. One call of Fetch is one exchange. Redirects are not followed: each hop is a fetch
 //     of its own, with its own politeness, scope and address check, and the caller makes
-//     it. (Only the transport may send a request a second time: on a kept connection
-//     that turns out to have been closed before any answer.)
+//     it. A request on a kept connection that turns out to have been closed fails and is
+//     not sent a second time: the server may have seen it. So a connection that the
+//     server is about to close, as far as it says so (Keep-Alive), is not used again.
 //  2. Everything is bounded: the time of each phase and of the whole, the rate below
 //     which a body is abandoned, the size of the header, of the payload as sent and of
 //     the decoded body, the idle connections.

@@ -121,6 +121,7 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 	if err != nil {
 		return err
 	}
+	t.learn(res.Fetch.Header)
 	if err := checkStatus(req, resp); err != nil {
 		return err
 	}

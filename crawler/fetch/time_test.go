@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,6 +136,54 @@ func TestTimes(t *testing.T) {
 				res := get(t, f, c.url)
 				if res.Fetch.Err != c.want || res.Timings.Total != c.after {
 					t.Errorf("%q after %v (%v); want %q after %v", res.Fetch.Err, res.Timings.Total, res.Cause, c.want, c.after)
+				}
+				f.Close()
+				s.wg.Wait()
+			})
+		})
+	}
+}
+
+// TestKeepAlive: a connection is not used again when the server may be about to close it.
+func TestKeepAlive(t *testing.T) {
+	for _, c := range []struct {
+		field  string
+		idle   time.Duration
+		reused bool
+	}{
+		{"", 30 * time.Second, true},
+		{"Keep-Alive: timeout=5, max=100\r\n", 4 * time.Second, true},
+		{"Keep-Alive: timeout=5, max=100\r\n", 4*time.Second + 1, false},
+		{"Keep-Alive: timeout=5, max=100\r\n", 5 * time.Second, false},
+		{"keep-alive: max=100, Timeout = 1\r\n", 500 * time.Millisecond, true},
+		{"keep-alive: max=100, Timeout = 1\r\n", 500*time.Millisecond + 1, false},
+		{"Keep-Alive: timeout=0\r\n", 30 * time.Second, true},
+		{"Keep-Alive: timeout=never, 5\r\n", 30 * time.Second, true},
+	} {
+		t.Run(fmt.Sprintf("%q after %v", c.field, c.idle), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var requests atomic.Int32
+				s := &slowServer{serve: func(conn net.Conn) {
+					r := bufio.NewReader(conn)
+					for {
+						if _, err := readRequest(r); err != nil {
+							return
+						}
+						requests.Add(1)
+						_, _ = io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"+c.field+"\r\nok") // the client checks it
+					}
+				}}
+				f := New(Options{Resolver: resolvesTo(public.String()), DialContext: s.dial})
+				for i, reused := range []bool{false, c.reused} {
+					res := get(t, f, "http://h.test/")
+					if string(res.Fetch.Body) != "ok" || res.Reused != reused {
+						t.Errorf("fetch %d: body %q, reused %v (%v)", i+1, res.Fetch.Body, res.Reused, res.Cause)
+					}
+					synctest.Wait() // the connection is idle
+					time.Sleep(c.idle)
+				}
+				if n := requests.Load(); n != 2 {
+					t.Errorf("%d requests", n)
 				}
 				f.Close()
 				s.wg.Wait()

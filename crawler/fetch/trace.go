@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"crypto/tls"
+	"net/http"
 	"net/http/httptrace"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ type trace struct {
 
 	mu        sync.Mutex
 	conn      *conn // speaks HTTP/1.x; nil with HTTP/2
+	sentOn    int64 // bytes that earlier requests have sent on conn
 	made      made
 	reused    bool
 	sent      time.Time
@@ -31,10 +33,19 @@ func (t *trace) onlyOnce(giveUp func(error)) func(string) {
 	return func(string) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if !t.sent.IsZero() {
+		if t.isSent() {
 			giveUp(&failure{class: Reset, text: "the connection was closed before a response came"})
 		}
 	}
+}
+
+// isSent reports whether any of the request may have reached the server. For HTTP/1.x the
+// connection knows: WroteRequest is called when the request is in a buffer.
+func (t *trace) isSent() bool {
+	if t.conn != nil {
+		return t.conn.sent.Load() > t.sentOn
+	}
+	return !t.sent.IsZero()
 }
 
 func (t *trace) hooks(giveUp func(error)) *httptrace.ClientTrace {
@@ -64,13 +75,25 @@ func (t *trace) gotConn(info httptrace.GotConnInfo) {
 	t.conn, t.made, t.reused = nil, made{}, info.Reused
 	switch c := info.Conn.(type) {
 	case *conn:
-		t.conn, t.made = c, c.made
+		t.conn, t.made, t.sentOn = c, c.made, c.sent.Load()
+		if c.mayClose(info.IdleTime) {
+			_ = c.Close() // nothing was written on it: the transport takes another one
+		}
 		// Interim responses may take as much again.
 		c.tape.start(2 * t.maxHeader)
 	case *tls.Conn:
 		if raw, ok := c.NetConn().(*conn); ok {
 			t.made = raw.made
 		}
+	}
+}
+
+// learn notes what the response says about its connection.
+func (t *trace) learn(h http.Header) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.conn != nil {
+		t.conn.learnKept(h)
 	}
 }
 
