@@ -73,3 +73,23 @@ func TestNetworksAndDomains(t *testing.T) {
 		}
 	}
 }
+
+// TestTurnText: a host that waits says in words for what.
+func TestTurnText(t *testing.T) {
+	const host = "http://a.test"
+	for _, c := range []struct {
+		slot  string
+		delay time.Duration
+		want  string
+	}{
+		{"host " + host, 1500 * time.Millisecond, "1.5s between two requests"},
+		{"host " + host, 0, "requests are under way"},
+		{"host http://b.test:81", time.Second, "requests to http://b.test:81 take turns"},
+		{"address 192.0.2.1", time.Second, "hosts at the address 192.0.2.1 take turns"},
+		{"domain a.test", time.Second, "hosts of the domain a.test take turns"},
+	} {
+		if got := turnText(c.slot, host, c.delay); got != c.want {
+			t.Errorf("%s, %v: %q, want %q", c.slot, c.delay, got, c.want)
+		}
+	}
+}

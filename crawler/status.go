@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -71,7 +72,7 @@ type HostCounts struct {
 type HostStatus struct {
 	Host     string        `json:"host"`
 	State    string        `json:"state"`
-	Why      string        `json:"why,omitempty"`
+	Why      string        `json:"why,omitempty"` // in words
 	Until    time.Time     `json:"until,omitzero"`
 	Delay    time.Duration `json:"delay_ns"`
 	Response time.Duration `json:"response_ns"`
@@ -136,5 +137,24 @@ func (c *Crawler) statusOf(h *host) HostStatus {
 			s.Until = h.at
 		}
 	}
+	if h.state == statePoliteness {
+		s.Why = turnText(h.why, h.key, s.Delay)
+	}
 	return s
+}
+
+// turnText says why a host waits for a slot, by the key of the slot.
+func turnText(slot, host string, delay time.Duration) string {
+	kind, name, _ := strings.Cut(slot, " ")
+	switch {
+	case kind == "address":
+		return "hosts at the address " + name + " take turns"
+	case kind == "domain":
+		return "hosts of the domain " + name + " take turns"
+	case name != host: // its robots.txt redirects there
+		return "requests to " + name + " take turns"
+	case delay == 0:
+		return "requests are under way"
+	}
+	return delay.Round(time.Millisecond).String() + " between two requests"
 }
