@@ -284,7 +284,11 @@ func retryAfter(f page.Fetch, failures int) time.Duration {
 		return clamp(d)
 	}
 	if at, err := http.ParseTime(value); err == nil {
-		return clamp(at.Sub(f.Time))
+		now := f.Time
+		if date, err := http.ParseTime(f.Header.Get("Date")); err == nil {
+			now = date // the server's clock may be wrong
+		}
+		return clamp(at.Sub(now))
 	}
 	const doublings = 11 // beyond MaxLifetime
 	return clamp(MinLifetime << min(max(failures-1, 0), doublings))
