@@ -34,7 +34,7 @@ func SURT(u URL) string {
 var wwwLabel = regexp.MustCompile(`^www[0-9]*\.`)
 
 func surtHost(host string) string {
-	host = strings.ToLower(host)
+	host = strings.Trim(strings.ToLower(host), "[]") // of an IPv6 address
 	host = host[len(wwwLabel.FindString(host)):]
 	labels := strings.Split(strings.Trim(host, "."), ".")
 	slices.Reverse(labels)

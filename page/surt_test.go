@@ -62,7 +62,7 @@ func TestSURTAgainstPython(t *testing.T) {
 	var urls []URL
 	for len(urls) < 2000 {
 		raw := []string{"http://", "https://", "https://www.", "http://www2.", "http://user@"}[r.IntN(5)] +
-			[]string{"example.com", "a.b.co.uk", "example.com:8080", "wwwx.example", "192.0.2.7"}[r.IntN(5)] + "/" + text(8)
+			[]string{"example.com", "a.b.co.uk", "example.com:8080", "wwwx.example", "192.0.2.7", "[2001:db8::1]", "[2001:db8::1]:81"}[r.IntN(7)] + "/" + text(8)
 		if r.IntN(2) == 0 {
 			raw += "?" + text(8)
 		}
