@@ -42,7 +42,8 @@ func explain(err error) (status int, text string) {
 	case errors.As(err, &usage):
 		return http.StatusBadRequest, usage.Error()
 	case errors.Is(err, inspect.ErrNoCopy):
-		return http.StatusNotFound, err.Error()
+		text := err.Error()
+		return http.StatusNotFound, text[strings.Index(text, inspect.ErrNoCopy.Error()):]
 	case errors.Is(err, ErrNotThen):
 		text := err.Error()
 		return http.StatusNotFound, text[strings.Index(text, ErrNotThen.Error()):]
@@ -74,7 +75,7 @@ func (s *Server) answer(handle handlerFunc) http.Handler {
 			return
 		}
 		frame := s.frame(clean(r.URL.Query().Get("q"), maxQuery)) // so that the visitor can correct it
-		if err := s.show(w, status, "error.html", errorPage{frame, status, errorName(status), sentence(text)}); err != nil {
+		if err := s.show(w, status, "error.html", newErrorPage(frame, err, status, text)); err != nil {
 			s.opts.Log.Error("cannot render an error page", zap.Error(err))
 			refuse(w, r, status, text)
 		}
@@ -86,6 +87,15 @@ type errorPage struct {
 	Status int
 	Name   string
 	Text   string
+	Typed  bool // the query is wrong, and not the request
+}
+
+func newErrorPage(frame assets.Frame, err error, status int, text string) errorPage {
+	p := errorPage{Frame: frame, Status: status, Name: errorName(status), Text: sentence(text)}
+	if usage := (*index.UsageError)(nil); errors.As(err, &usage) {
+		p.Name, p.Typed = "This query cannot be run", true
+	}
+	return p
 }
 
 // errorName is the heading of an error page.
@@ -101,12 +111,18 @@ func errorName(status int) string {
 	return "Something went wrong"
 }
 
-// sentence turns an error text into a sentence: it begins with a capital and ends with
-// a full stop.
+// sentence turns an error text into a sentence: it begins with a capital, unless the first word is
+// an operator of queries, and ends with a full stop.
 func sentence(text string) string {
 	r, n := utf8.DecodeRuneInString(text)
+	if first, _, _ := strings.Cut(text, " "); strings.Contains(first, ":") {
+		n = 0
+	}
 	if !strings.ContainsAny(text[max(len(text)-1, 0):], ".?/") {
 		text += "."
+	}
+	if n == 0 {
+		return text
 	}
 	return string(unicode.ToUpper(r)) + text[n:]
 }

@@ -100,15 +100,15 @@ func href(u page.URL) string {
 	return string(parsed)
 }
 
-// crumbs returns the parts of a URL's path and query for people to read, unescaped
-// where that gives valid text.
+// crumbs returns the parts of a URL's path for people to read, the last one with the query,
+// unescaped where that gives valid text.
 func crumbs(u page.URL) []string {
 	var list []string
-	path := u.Path()
+	parts := strings.Split(strings.Trim(u.Path(), "/"), "/")
 	if q := u.Query(); q != "" {
-		path += "?" + q
+		parts[len(parts)-1] += "?" + q
 	}
-	for part := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+	for _, part := range parts {
 		if part != "" {
 			if plain, err := url.PathUnescape(part); err == nil && utf8.ValidString(plain) {
 				part = plain

@@ -259,7 +259,7 @@ class IndexerSearch extends HTMLElement {
     this.#list.replaceChildren(...options);
     this.#list.hidden = options.length === 0;
     this.#message.textContent = message;
-    this.#message.hidden = message === "";
+    this.#message.hidden = message === "" || (hits.length === 0 && words.length > 0 && message === this.#labels.none);
     this.#choose(-1);
   }
 

@@ -110,6 +110,10 @@ func TestBrowserEmbedded(t *testing.T) {
 	b.Run(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#here"))
 	wants("enter", `location.href`, e.http.URL+"/guide")
 
+	e.enter(b, "la") // no page has this word, and a title begins with it
+	b.Until(box(".popup:not([hidden]) .words") + ` !== null`)
+	wants("the beginning of a word", box("[part=message]")+`.hidden`, "true")
+
 	e.enter(b, "oil")
 	b.Run(chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("ol.results"))
 	wants("enter without a choice", `location.href.split("&")[0]`, e.stand.http.URL+"/?q=oil")

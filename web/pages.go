@@ -124,13 +124,13 @@ func newPager(path string, params url.Values, name string, number, size, total i
 		return path + "?" + q.Encode()
 	}
 	p := pager{Total: total, From: min((number-1)*size+1, total), To: min(number*size, total)}
+	last := (total + size - 1) / size
 	if number > 1 {
-		p.Previous = link(number - 1)
+		p.Previous = link(min(number-1, max(last, 1)))
 	}
 	if number*size < total {
 		p.Next = link(number + 1)
 	}
-	last := (total + size - 1) / size
 	for n := max(1, number-nearPages); n <= min(number+nearPages, last); n++ {
 		p.Pages = append(p.Pages, pageLink{n, link(n), n == number})
 	}

@@ -209,6 +209,19 @@ func TestSearchPage(t *testing.T) {
 			t.Errorf("the list of files: status %d", a.status)
 		}
 	})
+	t.Run("wrong queries", func(t *testing.T) {
+		for q, why := range map[string]string{"-leaf": "The query only excludes; ", "site:": "<p>site: needs a host", "after:soon oak": "<p>after:soon is not a date"} {
+			a := s.do("/?q="+url.QueryEscape(q), nil)
+			if a.status != http.StatusBadRequest || !strings.Contains(a.body, "This query cannot be run") || !strings.Contains(a.body, why) || !strings.Contains(a.body, `value="`+q+`"`) {
+				t.Errorf("%s: status %d\n%s", q, a.status, a.body)
+			}
+		}
+	})
+	t.Run("beyond the last page", func(t *testing.T) {
+		if body := s.get("/?q=leaf+oak&site=oak.example&p=50"); !strings.Contains(body, `<a href="/?p=7&amp;q=leaf&#43;oak&amp;site=oak.example">Go to the last page</a>`) {
+			t.Errorf("it does not lead back to the results:\n%s", body)
+		}
+	})
 	t.Run("odd queries", func(t *testing.T) {
 		for _, q := range []string{`"`, `-`, `"a" -"b" site:`, `()*^:{}`, "\x00\xff", `NEAR(a b)`, strings.Repeat(`"a `, 300), "site:oak.example", "-leaf"} {
 			if a := s.do("/?q="+url.QueryEscape(q), nil); a.status != http.StatusOK && a.status != http.StatusBadRequest {
@@ -247,8 +260,15 @@ func TestDocumentPage(t *testing.T) {
 	})
 	t.Run("never seen", func(t *testing.T) {
 		body := s.get(doc("nowhere.example/page")) // https is taken for granted
-		if !strings.Contains(body, "https://nowhere.example/page") || !strings.Contains(body, "it was never fetched") {
+		if !strings.Contains(body, "https://nowhere.example/page") || !strings.Contains(body, "it was never fetched") || !strings.Contains(body, "unknown until it is fetched") {
 			t.Errorf("%s", body)
+		}
+	})
+	t.Run("the title is in its language", func(t *testing.T) {
+		foreign := newStand(t, webs(t, "cjk"), nil)
+		body := foreign.get(doc("https://guide.example/ja/"))
+		if got := texts(t, body, func(n *html.Node) bool { return n.Data == "bdi" && n.Parent.Data == "h1" && attr(n, "lang") == "ja" }); len(got) != 1 {
+			t.Errorf("no heading in Japanese:\n%s", body)
 		}
 	})
 	t.Run("redirects are followed to their end", func(t *testing.T) {
@@ -308,7 +328,7 @@ func TestVersionsAndCopies(t *testing.T) {
 			}
 		}
 	}
-	if a := s.do("/copy?url=https://nowhere.example/", nil); a.status != http.StatusNotFound {
-		t.Errorf("a copy of nothing: status %d", a.status)
+	if a := s.do("/copy?url=https://nowhere.example/", nil); a.status != http.StatusNotFound || !strings.Contains(a.body, "<p>There is no stored copy of https://nowhere.example/") {
+		t.Errorf("a copy of nothing: status %d\n%s", a.status, a.body)
 	}
 }
