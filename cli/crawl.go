@@ -308,6 +308,11 @@ func (f *crawlFlags) politeness() crawler.Politeness {
 	return p
 }
 
+func isDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
 // isFile reports whether an argument names an existing file.
 func isFile(name string) bool {
 	info, err := os.Stat(name)

@@ -13,6 +13,14 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
+const seedsWanted = "; name a file with one URL per line, a URL, or a host name"
+
+// isPath reports whether arg can only be the path of a file, and no host name: ./seeds, ../seeds
+// or /tmp/seeds.
+func isPath(arg string) bool {
+	return strings.HasPrefix(arg, "./") || strings.HasPrefix(arg, "../") || strings.HasPrefix(arg, "/") && !strings.HasPrefix(arg, "//")
+}
+
 // foundSeeds are the seeds of a command line.
 type foundSeeds struct {
 	urls []page.URL
@@ -75,11 +83,14 @@ func (a *app) seedsOf(ctx context.Context, arg string) (seeds.Seeds, error) {
 			return nil, err
 		}
 		return parseSeeds(ctx, arg, interruptible(ctx, in.source))
-	case strings.HasSuffix(arg, ".txt"):
-		return nil, &inputError{what: arg, reason: "no such file; name a file with one URL per line, a URL, or a host name"}
+	case strings.HasSuffix(arg, ".txt"), isPath(arg) && !isDirectory(arg):
+		return nil, &inputError{what: arg, reason: "no such file" + seedsWanted}
 	}
 	s, err := seeds.ParseSeed(arg)
-	if err != nil {
+	switch {
+	case err != nil && isDirectory(arg):
+		return nil, &inputError{what: arg, reason: "is a directory" + seedsWanted}
+	case err != nil:
 		return nil, &inputError{what: arg, reason: err.Error()}
 	}
 	return seeds.Seeds{s}, nil

@@ -43,7 +43,11 @@ func exactly(n int, what string) cobra.PositionalArgs {
 		if cmd.HasSubCommands() && len(args) > 0 {
 			return &usageError{reason: noCommand(cmd, args[0]), help: cmd.CommandPath()}
 		}
-		return &usageError{reason: fmt.Sprintf("%s needs %s, but got %s", cmd.CommandPath(), what, count(len(args), "argument")), help: cmd.CommandPath()}
+		verb := "needs"
+		if n == 0 && !cmd.HasSubCommands() {
+			verb = "takes"
+		}
+		return &usageError{reason: fmt.Sprintf("%s %s %s, but got %s", cmd.CommandPath(), verb, what, count(len(args), "argument")), help: cmd.CommandPath()}
 	}
 }
 

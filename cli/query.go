@@ -56,9 +56,10 @@ type queryFlags struct {
 func (a *app) queryCommand() *cobra.Command {
 	var f queryFlags
 	cmd := &cobra.Command{
-		Use:   "query WORDS…",
-		Short: "Search the index",
-		Long:  long(queryHelp, statusDone, statusFailed, statusUsage),
+		Use:        "query WORDS…",
+		SuggestFor: []string{"search", "find"},
+		Short:      "Search the index",
+		Long:       long(queryHelp, statusDone, statusFailed, statusUsage),
 		Example: examples(
 			"indexer query lighthouse keeper",
 			`indexer query '"lighthouse keeper" site:lighthouse.example'`,
@@ -227,7 +228,7 @@ func alsoText(list []index.Also) string {
 	for _, a := range list[:min(len(list), most)] {
 		switch {
 		case a.Label != "":
-			labels = append(labels, plain(a.Label))
+			labels = append(labels, plain(strings.ReplaceAll(a.Label, ", ", " "))) // "2.4 de, 2.2 fr"
 		case a.Similar:
 			similar = append(similar, plain(a.URL))
 		default:

@@ -30,3 +30,11 @@ func TestExplanationText(t *testing.T) {
 		t.Errorf("control characters in %q", got)
 	}
 }
+
+// TestAlsoText: the version and the language of one page are not two pages.
+func TestAlsoText(t *testing.T) {
+	got := alsoText([]index.Also{{URL: "https://a.example/2.4", Label: "2.4"}, {URL: "https://a.example/2.4/de", Label: "2.4, de"}, {URL: "https://a.example/fr", Label: "fr"}, {URL: "https://b.example/", Similar: true}})
+	if want := "also in 2.4, 2.4 de, fr; nearly the same: https://b.example/"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/webindexer/indexer/crawler/seeds"
 )
 
 const rootHelp = `
@@ -84,6 +86,15 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 	switch {
 	case strings.Contains(filepath.Base(word), ".warc"):
 		return &usageError{reason: fmt.Sprintf("to load a WARC file, use `indexer replay %s`", word), help: "indexer replay"}
+	case isDirectory(word):
+		return &inputError{what: word, reason: "is a directory" + seedsWanted}
+	case strings.Contains(word, "."):
+		if s, err := seeds.ParseSeed(word); err == nil && s.Bare {
+			return &usageError{reason: fmt.Sprintf("%s; to crawl a site, use `indexer crawl %s`", noCommand(cmd, word), word), help: "indexer crawl"}
+		}
+	}
+	if strings.Contains(word, "/") {
+		return &inputError{what: word, reason: "no such file" + seedsWanted}
 	}
 	return &usageError{reason: noCommand(cmd, word), help: "indexer"}
 }
@@ -128,9 +139,9 @@ func firstWord(args []string, known ...*pflag.FlagSet) string {
 }
 
 // looksLikeSeeds reports whether word is a URL, a file (such as a pipe that a shell names
-// for <(command)) or standard input.
+// for <(command)), the path of a file that may be missing, or standard input.
 func looksLikeSeeds(word string) bool {
-	if word == "-" || strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasSuffix(word, ".txt") {
+	if word == "-" || isPath(word) && !isDirectory(word) && !strings.Contains(filepath.Base(word), ".warc") || strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasSuffix(word, ".txt") {
 		return true
 	}
 	return isFile(word) && !strings.Contains(filepath.Base(word), ".warc")

@@ -91,7 +91,11 @@ func statsOfHosts(ctx context.Context, r *repository.Repository, req control.Req
 	if req.Format == "json" {
 		return nil
 	}
-	_, err = io.WriteString(stdout, t.String())
+	text := t.String()
+	if len(list) == 0 {
+		text = "Nothing waits to be crawled.\n"
+	}
+	_, err = io.WriteString(stdout, text)
 	return err
 }
 

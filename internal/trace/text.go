@@ -42,10 +42,6 @@ func (j *Journey) Text() string {
 }
 
 func (j *Journey) headline() string {
-	latest := ""
-	if j.AtLatest {
-		latest = " at the latest"
-	}
 	switch {
 	case j.State == StateUnknown:
 		return "was never loaded successfully"
@@ -54,13 +50,16 @@ func (j *Journey) headline() string {
 	case j.State == StateSettled:
 		return "is settled; it has nothing to export"
 	case j.TookMS == nil:
-		return "is searchable" + latest
+		return "is searchable"
 	}
 	about := ""
 	if j.Searchable.WithinMS > 0 || j.Loaded.WithinMS > 0 {
 		about = "about "
 	}
-	return fmt.Sprintf("was searchable %s%.1f ms after it was loaded%s", about, *j.TookMS, latest)
+	if j.AtLatest {
+		return fmt.Sprintf("was searchable within %s%.1f ms of being loaded", about, *j.TookMS)
+	}
+	return fmt.Sprintf("was searchable %s%.1f ms after it was loaded", about, *j.TookMS)
 }
 
 func (f *Fetch) cost() string {
