@@ -177,4 +177,11 @@ func TestOpenSearch(t *testing.T) {
 		!strings.Contains(a.body, `template="http://localhost:7070/?q={searchTerms}"`) || !strings.Contains(a.body, "<ShortName>indexer</ShortName>") {
 		t.Errorf("%v\n%s", a.header, a.body)
 	}
+	if !strings.Contains(a.body, `rel="self" method="get" template="http://localhost:7070/opensearch.xml"`) {
+		t.Errorf("it does not say where it is:\n%s", a.body)
+	}
+	behind := s.do("/opensearch.xml", func(r *http.Request) { r.Host = "localhost:7070"; r.Header.Set("X-Forwarded-Proto", "https") })
+	if !strings.Contains(behind.body, `template="https://localhost:7070/?q={searchTerms}"`) || strings.Contains(behind.body, "http://localhost") {
+		t.Errorf("behind a proxy with TLS:\n%s", behind.body)
+	}
 }

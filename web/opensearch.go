@@ -26,20 +26,24 @@ type openSearchImage struct {
 
 type openSearchURL struct {
 	Type     string `xml:"type,attr"`
+	Relation string `xml:"rel,attr,omitempty"`
 	Method   string `xml:"method,attr"`
 	Template string `xml:"template,attr"`
 }
 
 func (s *Server) openSearch(w http.ResponseWriter, r *http.Request) error {
-	base := "http://" + r.Host // checkHost has refused names that are not ours
+	base := "http://" + r.Host                        // checkHost has refused names that are not ours
+	if r.Header.Get("X-Forwarded-Proto") == "https" { // from a proxy; whoever else sends it deceives only themselves
+		base = "https://" + r.Host
+	}
 	d := openSearchDescription{
 		ShortName: "indexer", Description: "Search this index", Encoding: "UTF-8",
 		Image: openSearchImage{32, 32, "image/svg+xml", base + "/favicon.ico"},
 		URLs: []openSearchURL{
-			{"text/html", "get", base + "/?q={searchTerms}"},
-			{"application/x-suggestions+json", "get", base + "/api/suggest?q={searchTerms}"},
-			{"application/json", "get", base + "/api/query?q={searchTerms}"},
-			{"application/opensearchdescription+xml", "get", base + "/opensearch.xml"},
+			{"text/html", "", "get", base + "/?q={searchTerms}"},
+			{"application/x-suggestions+json", "", "get", base + "/api/suggest?q={searchTerms}"},
+			{"application/json", "", "get", base + "/api/query?q={searchTerms}"},
+			{"application/opensearchdescription+xml", "self", "get", base + "/opensearch.xml"},
 		},
 	}
 	var b bytes.Buffer
