@@ -38,3 +38,18 @@ func TestAlsoText(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestTitleText: a title fits on a terminal.
+func TestTitleText(t *testing.T) {
+	for title, want := range map[string]string{
+		"":                             "(no title)",
+		"Lamp\x1b[31m":                 "Lamp [31m",
+		strings.Repeat("ü", 160):       strings.Repeat("ü", 160),
+		strings.Repeat("ü", 161):       strings.Repeat("ü", 160) + "…",
+		strings.Repeat("a ", 80) + "b": strings.TrimRight(strings.Repeat("a ", 80), " ") + "…",
+	} {
+		if got := titleText(title); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

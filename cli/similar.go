@@ -94,10 +94,17 @@ func similarText(res *index.SimilarPages, s style) string {
 	return b.String()
 }
 
-// titleText is the title of a page on a terminal.
+// titleText is the title of a page on a terminal. What is in a <title> can be a whole book.
 func titleText(title string) string {
+	const most = 160 // characters, as on the search page
 	if title = plain(title); title == "" {
 		return "(no title)"
+	}
+	n := 0
+	for i := range title {
+		if n++; n > most {
+			return strings.TrimRight(title[:i], " ") + "…"
+		}
 	}
 	return title
 }
