@@ -69,7 +69,7 @@ func TestLimitsAreDocumented(t *testing.T) {
 		"time to the second visit":                   span(r.FirstInterval),
 		"time between visits":                        span(r.MinInterval) + " to " + span(r.MaxInterval),
 		"retry of a visit that failed":               span(r.Retry) + ", times 4 with each failure",
-		"failures in a row":                          fmt.Sprintf("%d, then as seldom as can be", r.MaxStrikes),
+		"failures in a row":                          fmt.Sprintf("%d, then the longest time between visits", r.MaxStrikes),
 		"second look at a 404":                       span(r.GoneRetry),
 		"waiting for a retry at the end of a run":    span(o.MaxWait),
 		"the same, host that never answered":         span(o.MaxWaitUnreached),
