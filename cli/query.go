@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -225,10 +226,14 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 func alsoText(list []index.Also) string {
 	const most = 8
 	var labels, similar []string
+	left := max(len(list)-most, 0)
 	for _, a := range list[:min(len(list), most)] {
+		label := plain(strings.ReplaceAll(a.Label, ", ", " ")) // "2.4 de, 2.2 fr"
 		switch {
-		case a.Label != "":
-			labels = append(labels, plain(strings.ReplaceAll(a.Label, ", ", " "))) // "2.4 de, 2.2 fr"
+		case label != "" && slices.Contains(labels, label):
+			left++
+		case label != "":
+			labels = append(labels, label)
 		case a.Similar:
 			similar = append(similar, plain(a.URL))
 		default:
@@ -242,7 +247,7 @@ func alsoText(list []index.Also) string {
 	if len(similar) > 0 {
 		parts = append(parts, "nearly the same: "+strings.Join(similar, ", "))
 	}
-	if left := len(list) - most; left > 0 {
+	if left > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", left))
 	}
 	return strings.Join(parts, "; ")

@@ -37,6 +37,10 @@ func TestAlsoText(t *testing.T) {
 	if want := "also in 2.4, 2.4 de, fr; nearly the same: https://b.example/"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	got = alsoText([]index.Also{{URL: "https://a.example/2.2", Label: "2.2"}, {URL: "https://a.example/en/a", Label: "en"}, {URL: "https://a.example/en/b", Label: "en"}})
+	if want := "also in 2.2, en; 1 more"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // TestTitleText: a title fits on a terminal.

@@ -84,8 +84,9 @@ func (h hitView) AlsoSummary() string {
 		}
 	}
 	for _, a := range h.Also {
-		if a.Label != "" && len(labels) < alsoLabels {
-			labels = append(labels, strings.ReplaceAll(a.Label, ", ", " ")) // "2.4 German, 2.2 French"
+		label := strings.ReplaceAll(a.Label, ", ", " ") // "2.4 German, 2.2 French"
+		if label != "" && len(labels) < alsoLabels && !slices.Contains(labels, label) {
+			labels = append(labels, label)
 		}
 	}
 	left := len(h.Hit.Also) - len(labels)
