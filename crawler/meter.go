@@ -33,10 +33,10 @@ func newMeter() meter {
 func (m *meter) exchange(x exchange) {
 	m.requests++
 	m.bytes += x.bytes
-	if x.class != fetch.OK {
+	switch {
+	case x.class != fetch.OK: // even if a status came
 		m.failures[x.class.String()]++
-	}
-	if x.status > 0 && x.status < 1000 {
+	case x.status > 0 && x.status < 1000:
 		m.statuses[x.status]++
 	}
 }
