@@ -28,8 +28,8 @@ type Options struct {
 
 	// Follow keeps Run going, until its context ends, when nothing is due.
 	Follow bool
-	// MaxWait is how long Run waits, without Follow, for what is not due yet: a retry,
-	// or a host that is backing off. The next run does what is due later. Default 2
+	// MaxWait is how long Run waits, without Follow, for what is not due yet: a retry, a
+	// revisit, or a host that is backing off. The next run does what is due later. Default 2
 	// min; negative: do not wait. Run always waits for a polite delay between two
 	// requests.
 	MaxWait time.Duration
