@@ -49,21 +49,14 @@ const (
 
 // collectBlobs makes passes until the context ends.
 func (db *DB) collectBlobs(ctx context.Context) {
-	ticker := time.NewTicker(blobPassEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	every(ctx, blobPassEvery, func() {
 		if waste := db.blobs.waste.Load(); waste < leastWaste || waste < db.blobs.total.Load()/3 {
-			continue
+			return
 		}
 		if err := db.passBlobs(ctx); err != nil && db.tables.log != nil && ctx.Err() == nil {
 			db.tables.log.Warnf("collecting waste in blob files: %v", err)
 		}
-	}
+	})
 }
 
 // passBlobs makes one pass. After an error, the next one waits until the files have grown.

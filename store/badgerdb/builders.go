@@ -43,16 +43,7 @@ func builderPool(db *badger.DB) (*z.AllocatorPool, error) {
 // freeBuilders empties the pool again and again until the context ends, which must be
 // before Badger closes.
 func freeBuilders(ctx context.Context, pool *z.AllocatorPool) {
-	ticker := time.NewTicker(poolEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			emptyPool(pool)
-		}
-	}
+	every(ctx, poolEvery, func() { emptyPool(pool) })
 }
 
 // emptyPool releases what is in the pool and returns how many bytes that were.

@@ -35,18 +35,11 @@ const (
 
 // trimMapped keeps the mapped files below a number of bytes until the context ends.
 func (db *DB) trimMapped(ctx context.Context, most int64) {
-	ticker := time.NewTicker(mappedEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	every(ctx, mappedEvery, func() {
 		if n, known := mappedResident(); known && n > most {
 			db.unmapTables()
 		}
-	}
+	})
 }
 
 // unmapTables unmaps the pages of all table files, and returns how many files they were.
