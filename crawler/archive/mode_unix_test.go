@@ -7,10 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
-
-	"github.com/webindexer/indexer/crawler/fetch"
-	"github.com/webindexer/indexer/page"
 )
 
 // TestReadable: whoever may read the directory may read the archive and its index, and nobody
@@ -24,15 +20,7 @@ func TestReadable(t *testing.T) {
 		if err := os.Chmod(dir, mode); err != nil { // whatever the umask is
 			t.Fatal(err)
 		}
-		rec, err := Open(dir, "test")
-		if err != nil {
-			t.Fatal(err)
-		}
-		gone := page.Fetch{URL: "https://a.example/", Time: time.Unix(1, 5).UTC(), Status: 410}
-		res := fetch.Result{Fetch: gone, HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n\r\n")}
-		if err := rec.Record(t.Context(), gone.URL, &res); err != nil {
-			t.Fatal(err)
-		}
+		rec, _ := recordGone(t, dir)
 		if err := rec.Close(); err != nil {
 			t.Fatal(err)
 		}

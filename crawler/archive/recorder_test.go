@@ -155,19 +155,26 @@ func checkIndexes(t *testing.T, dir string, n int) {
 	}
 }
 
-// TestKilled: the file of a killed run gets its name when the next run begins, and is
-// complete.
-func TestKilled(t *testing.T) {
-	dir := t.TempDir()
+// recordGone opens a recorder and records a fetch.
+func recordGone(t *testing.T, dir string) (*Recorder, page.Fetch) {
+	t.Helper()
 	rec, err := Open(dir, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	gone := page.Fetch{URL: "https://a.example/", Time: time.Unix(1, 5).UTC(), Status: 410}
 	res := fetch.Result{Fetch: gone, HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n\r\n")}
-	if err := rec.Record(context.Background(), gone.URL, &res); err != nil {
+	if err := rec.Record(t.Context(), gone.URL, &res); err != nil {
 		t.Fatal(err)
 	}
+	return rec, gone
+}
+
+// TestKilled: the file of a killed run gets its name when the next run begins, and is
+// complete.
+func TestKilled(t *testing.T) {
+	dir := t.TempDir()
+	rec, gone := recordGone(t, dir)
 	// The process dies here: nothing is closed.
 	if len(readBack(t, dir)) != 0 {
 		t.Fatal("a file has its name before it is complete")

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/webindexer/indexer/crawler/fetch"
 	"github.com/webindexer/indexer/page"
@@ -125,15 +124,7 @@ func TestCutAnywhere(t *testing.T) {
 // look at it again.
 func TestNoIndex(t *testing.T) {
 	dir := t.TempDir()
-	rec, err := Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone := page.Fetch{URL: "https://a.example/", Time: time.Unix(1, 5).UTC(), Status: 410}
-	res := fetch.Result{Fetch: gone, HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n\r\n")}
-	if err := rec.Record(t.Context(), gone.URL, &res); err != nil {
-		t.Fatal(err)
-	}
+	rec, _ := recordGone(t, dir)
 	inTheWay := filepath.Join(dir, strings.TrimSuffix(rec.name, ".warc.gz")+".cdxj")
 	if err := os.Mkdir(inTheWay, 0o777); err != nil {
 		t.Fatal(err)
