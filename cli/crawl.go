@@ -308,6 +308,7 @@ func (f *crawlFlags) politeness() crawler.Politeness {
 	return p
 }
 
+// isDirectory reports whether an argument names an existing directory.
 func isDirectory(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.IsDir()

@@ -84,7 +84,7 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 	}
 	word := args[0]
 	switch {
-	case strings.Contains(filepath.Base(word), ".warc"):
+	case isWARC(word):
 		return &usageError{reason: fmt.Sprintf("to load a WARC file, use `indexer replay %s`", word), help: "indexer replay"}
 	case isDirectory(word):
 		return &inputError{what: word, reason: "is a directory" + seedsWanted}
@@ -141,8 +141,14 @@ func firstWord(args []string, known ...*pflag.FlagSet) string {
 // looksLikeSeeds reports whether word is a URL, a file (such as a pipe that a shell names
 // for <(command)), the path of a file that may be missing, or standard input.
 func looksLikeSeeds(word string) bool {
-	if word == "-" || isPath(word) && !isDirectory(word) && !strings.Contains(filepath.Base(word), ".warc") || strings.HasPrefix(word, "http://") || strings.HasPrefix(word, "https://") || strings.HasSuffix(word, ".txt") {
+	switch {
+	case word == "-", strings.HasPrefix(word, "http://"), strings.HasPrefix(word, "https://"), strings.HasSuffix(word, ".txt"):
 		return true
+	case isWARC(word):
+		return false
 	}
-	return isFile(word) && !strings.Contains(filepath.Base(word), ".warc")
+	return isFile(word) || isPath(word) && !isDirectory(word)
 }
+
+// isWARC reports whether word is the name of a WARC file, by its ending.
+func isWARC(word string) bool { return strings.Contains(filepath.Base(word), ".warc") }
