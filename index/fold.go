@@ -172,7 +172,8 @@ func (s *search) speaks(c *candidate) bool {
 }
 
 // tell is what tells a page that is folded into a hit from that hit: its version, its language, or
-// both. A page that waits for its translation, or whose language is unknown, has the language of its address.
+// both. A page that waits for its translation, or whose language is unknown, has the language of its
+// address.
 func (c *candidate) tell(o *candidate) string {
 	language := ""
 	switch a, b := c.key.language, o.key.language; {

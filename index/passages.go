@@ -13,7 +13,7 @@ import (
 	"github.com/webindexer/indexer/index/query"
 )
 
-// # Words in one passage
+// # Words in passages
 //
 // A long page has any few words sooner or later, by chance. A page that answers a question has its words
 // in one sentence or heading, and a page about it has them there again and again. The index knows how often

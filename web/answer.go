@@ -42,17 +42,21 @@ func explain(err error) (status int, text string) {
 	case errors.As(err, &usage):
 		return http.StatusBadRequest, usage.Error()
 	case errors.Is(err, inspect.ErrNoCopy):
-		text := err.Error()
-		return http.StatusNotFound, text[strings.Index(text, inspect.ErrNoCopy.Error()):]
+		return http.StatusNotFound, textFrom(err, inspect.ErrNoCopy)
 	case errors.Is(err, ErrNotThen):
-		text := err.Error()
-		return http.StatusNotFound, text[strings.Index(text, ErrNotThen.Error()):]
+		return http.StatusNotFound, textFrom(err, ErrNotThen)
 	case errors.Is(err, ErrElsewhere):
 		return http.StatusServiceUnavailable, "the process that holds the data directory is not responding, so details are unavailable; search still works"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable, "the request took too long and was cancelled; try again in a moment"
 	}
 	return http.StatusInternalServerError, "internal error; see the server's log for details"
+}
+
+// textFrom is the text of err from that of an error on which it is based.
+func textFrom(err, base error) string {
+	text := err.Error()
+	return text[strings.Index(text, base.Error()):]
 }
 
 // answer turns a handlerFunc into an http.Handler. A handler completes a page before it

@@ -32,10 +32,11 @@ type openSearchURL struct {
 }
 
 func (s *Server) openSearch(w http.ResponseWriter, r *http.Request) error {
-	base := "http://" + r.Host                        // checkHost has refused names that are not ours
-	if r.Header.Get("X-Forwarded-Proto") == "https" { // from a proxy; whoever else sends it deceives only themselves
-		base = "https://" + r.Host
+	scheme := "http"
+	if r.Header.Get("X-Forwarded-Proto") == "https" { // from a proxy; anyone else deceives only themselves
+		scheme = "https"
 	}
+	base := scheme + "://" + r.Host // checkHost has refused names that are not ours
 	d := openSearchDescription{
 		ShortName: "indexer", Description: "Search this index", Encoding: "UTF-8",
 		Image: openSearchImage{32, 32, "image/svg+xml", base + "/favicon.ico"},

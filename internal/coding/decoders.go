@@ -39,13 +39,15 @@ var (
 	unzstders  sync.Pool // of *zstd.Decoder
 )
 
+func newUnzstder(r io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+}
+
 func unzstd(b []byte, limit int64) ([]byte, error) {
 	z, ok := unzstders.Get().(*zstd.Decoder)
 	if !ok {
 		var err error
-		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1),
-			zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
+		if z, err = newUnzstder(nil); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +142,7 @@ func decoder(r io.Reader, coding string) (io.Reader, error) {
 		}
 		return flate.NewReader(src), nil
 	case "zstd":
-		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		return newUnzstder(r)
 	}
 	return nil, errUnknown
 }
