@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -84,18 +85,27 @@ func Head(body []byte, codings []string, n int64) []byte {
 	if len(codings) > MaxStacked {
 		return nil
 	}
-	var r io.Reader = bytes.NewReader(body)
-	for i := len(codings) - 1; i >= 0 && !isText(body); i-- {
-		var err error
-		if r, err = decoder(r, codings[i]); err != nil {
-			return nil
+	head := make([]byte, n)
+	if r, err := decoders(body, codings); err == nil {
+		if _, err = io.ReadFull(r, head); err == nil {
+			return head
 		}
 	}
-	head := make([]byte, n)
-	if _, err := io.ReadFull(r, head); err != nil {
+	if !isText(body) || int64(len(body)) < n {
 		return nil
 	}
-	return head
+	return body[:n]
+}
+
+// decoders returns a reader that removes codings from a body.
+func decoders(body []byte, codings []string) (r io.Reader, err error) {
+	r = bytes.NewReader(body)
+	for _, name := range slices.Backward(codings) {
+		if r, err = decoder(r, name); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
 }
 
 func tooLong(limit int64) error { return fmt.Errorf("%w of %d bytes", ErrTooLong, limit) }

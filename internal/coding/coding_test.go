@@ -95,6 +95,7 @@ func TestHead(t *testing.T) {
 		{"deflate without zlib's header", codingtest.Encode(t, "raw-deflate", text), "deflate", 1000},
 		{"two codings", codingtest.Encode(t, "br", codingtest.Encode(t, "gzip", text)), "gzip br", 1000},
 		{"declared and text all the same", text, "gzip", 1000},
+		{"declared, text all the same, too short", text, "gzip", 0},
 		{"declared and neither", []byte{0, 1, 2, 3, 255, 254}, "gzip", 0},
 		{"unknown", codingtest.Encode(t, "gzip", text), "rot13", 0},
 		{"too many", codingtest.Encode(t, "gzip", text), "gzip gzip gzip gzip gzip gzip", 0},
@@ -177,6 +178,9 @@ func FuzzDecode(f *testing.F) {
 		if err == nil && !decoded && !bytes.Equal(out, body) {
 			t.Errorf("nothing was decoded, and %q became %q", body, out)
 		}
+		if head := Head(body, list, 10); head != nil && len(head) != 10 {
+			t.Errorf("a head of %d bytes", len(head))
+		}
 		if len(body) == 0 || len(body) > limit/2 {
 			return
 		}
@@ -184,9 +188,13 @@ func FuzzDecode(f *testing.F) {
 			if name == "raw-deflate" {
 				continue // which can look like zlib's
 			}
-			out, _, err := Decode(codingtest.Encode(t, name, body), []string{name}, limit)
+			encoded := codingtest.Encode(t, name, body)
+			out, _, err := Decode(encoded, []string{name}, limit)
 			if err != nil || !bytes.Equal(out, body) {
 				t.Errorf("%s: %q, %v", name, out, err)
+			}
+			if half := body[:len(body)/2]; !bytes.Equal(Head(encoded, []string{name}, int64(len(half))), half) {
+				t.Errorf("%s: the head of %q is not its first half", name, body)
 			}
 		}
 	})
