@@ -99,6 +99,9 @@ func (q *queue) release(now time.Time) time.Duration {
 	defer q.mu.Unlock()
 	q.releaseDue(now)
 	next := q.releaseDebounced(now)
+	if in := q.endLinger(now); next <= 0 || in > 0 && in < next {
+		next = in
+	}
 	for i := range q.delayed {
 		if len(q.delayed[i]) == 0 {
 			continue

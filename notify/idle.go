@@ -84,6 +84,7 @@ func (q *queue) addWaiter() (end func()) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiters++
+	q.endLinger(time.Now())
 	q.releaseDebounced(time.Now())
 	return func() {
 		q.mu.Lock()

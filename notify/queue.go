@@ -61,6 +61,7 @@ type queue struct {
 	handled  []int64       // rows on which each observer has run
 	spare    []list.List   // of each observer: entries for spare time (spare.go)
 	loaders  int           // loaders at work
+	lingerTo time.Time     // when runTimer looks for rows that no longer linger; zero if it does not
 	idleness
 	overflow  bool   // there may be notifications that are in the table only
 	working   []bool // the workers there are, by number (workers.go)
@@ -153,17 +154,20 @@ func (q *queue) makeReady(e *entry) {
 		q.spare[e.observer].Remove(e.spare)
 		e.spare = nil
 	}
-	e.place, e.debounced, e.readySince = ready, false, time.Now()
+	now := time.Now()
+	e.place, e.debounced, e.readySince = ready, false, now
 	heap.Push(&q.ready[e.observer], e)
-	q.work.Signal()
+	if !q.lingers(e.observer, now) {
+		q.work.Signal()
+	}
 }
 
 // take removes the oldest ready entry that may be run, and further entries of the
 // same observer up to its batch. nil means that there is none.
 func (q *queue) take() []*entry {
-	best := -1
+	best, now := -1, time.Now()
 	for i := range q.ready {
-		if len(q.ready[i]) > 0 && q.mayRun(q.ready[i][0]) && (best < 0 || q.ready[i][0].oldest < q.ready[best][0].oldest) {
+		if len(q.ready[i]) > 0 && q.mayRun(q.ready[i][0]) && !q.lingers(i, now) && (best < 0 || q.ready[i][0].oldest < q.ready[best][0].oldest) {
 			best = i
 		}
 	}

@@ -27,6 +27,9 @@ type Observer struct {
 	// Batch is the maximum number of rows in one run, and so in one transaction. If it is
 	// more than one, a conflict or a failure splits the batch into halves.
 	Batch int
+	// Linger is how long a row waits for others of its batch while a loader is at work
+	// (linger.go). 0: it does not.
+	Linger time.Duration
 	// Debounce combines the notifications of a row while Upstream is busy: the
 	// row is run no earlier than Debounce after its last run (or, the first time,
 	// FirstDebounce after it was notified), but at once when Upstream is idle.

@@ -75,7 +75,11 @@ func (p *Pipeline) Loading() (end func()) {
 func (q *queue) addLoaders(n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.loaders += n; q.loaders == 0 && q.allDebounced() > 0 {
+	if q.loaders += n; q.loaders > 0 {
+		return
+	}
+	q.endLinger(time.Now())
+	if q.allDebounced() > 0 {
 		q.wakeSpare()
 		q.wakeTimer()
 	}

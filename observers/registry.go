@@ -59,6 +59,10 @@ const (
 	rankMaxCooldown = 10 * time.Minute
 )
 
+// linger is how long a page waits for others while pages are loaded, at each step on its way, so
+// that they share a transaction.
+const linger = 20 * time.Millisecond
+
 // countDebounce and countIdle are the delays for documents whose inlinks are counted in a
 // pass of many runs, which takes seconds. In a crawl that finds a page every ten seconds,
 // such a document is up to a minute old.
@@ -179,17 +183,17 @@ func (o Options) Observers() []notify.Observer {
 	d := &renderer{browser: o.Renderer, unrendered: cmp.Or(o.Unrendered, new(atomic.Int64))}
 	y := &reranker{sink: o.Sink, tracker: o.Tracker, limits: o.Limits.Cluster}
 	list := []notify.Observer{
-		{Name: "document", Watches: schema.FetchContent, Batch: 8, Run: (&interpreter{o.Part, o.Tracker, cmp.Or(o.Limits.AtOnce, atOnceLinks), page.NewInterpreter(rememberedBodies)}).run},
+		{Name: "document", Watches: schema.FetchContent, Batch: 8, Linger: linger, Run: (&interpreter{o.Part, o.Tracker, cmp.Or(o.Limits.AtOnce, atOnceLinks), page.NewInterpreter(rememberedBodies)}).run},
 		// On a shared table one process renders, because processes may have different
 		// browsers, or none.
 		{Name: "render", Watches: schema.RenderWake, Weak: true, MaxOpen: cmp.Or(o.Renders, max(1, runtime.GOMAXPROCS(0)/2)), Lease: LeaseRank,
 			Debounce: renderDebounce, FirstDebounce: renderFirst, IdleAfter: renderIdle, Upstream: []string{"document"}, Run: d.run},
 		{Name: "invalidate", Watches: schema.ResourceChanged, Weak: true, Lease: LeaseRank,
 			Debounce: renderDebounce, FirstDebounce: renderFirst, IdleAfter: renderIdle, Upstream: []string{"document", "render"}, Run: invalidate},
-		{Name: clusterName, Watches: schema.State, Batch: 32, Upstream: []string{"document"}, Run: resolve},
-		{Name: "spread", Watches: schema.Chain, Batch: 32, Upstream: []string{clusterName}, Run: propagate},
-		{Name: linksName, Watches: schema.Links, Batch: 8, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},
-		{Name: forwardName, Watches: schema.NotifyTargets, Weak: true, Batch: 16, Upstream: []string{linksName}, Run: (&targetNotifier{o.Part}).run},
+		{Name: clusterName, Watches: schema.State, Batch: 32, Linger: linger, Upstream: []string{"document"}, Run: resolve},
+		{Name: "spread", Watches: schema.Chain, Batch: 32, Linger: linger, Upstream: []string{clusterName}, Run: propagate},
+		{Name: linksName, Watches: schema.Links, Batch: 8, Linger: linger, Upstream: []string{"document"}, Run: (&inverter{o.Part}).run},
+		{Name: forwardName, Watches: schema.NotifyTargets, Weak: true, Batch: 16, Linger: linger, Upstream: []string{linksName}, Run: (&targetNotifier{o.Part}).run},
 		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1, Lease: LeaseRank,
 			Debounce: rankDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Cooldown: rankCooldown, MaxCooldown: rankMaxCooldown,
 			Upstream: []string{"spread", "forward"}, Run: r.run},

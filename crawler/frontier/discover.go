@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"time"
 
 	"github.com/webindexer/indexer/crawler"
 	"github.com/webindexer/indexer/notify"
@@ -43,7 +44,7 @@ import (
 func Observers(rules Decider, ready func(ctx context.Context, tx *txn.Txn, host string) error) []notify.Observer {
 	d := discoverer{rules, new(knownCache)}
 	return []notify.Observer{
-		{Name: "discover", Watches: schema.Discover, Weak: true, Batch: 8, Run: d.run},
+		{Name: "discover", Watches: schema.Discover, Weak: true, Batch: 8, Linger: linger, Run: d.run},
 		{Name: "prefetch", Watches: schema.Prefetch, Weak: true, Run: d.prefetch},
 		{Name: "relook", Watches: schema.HostRelook, Weak: true, Run: relook},
 		{Name: "ready", Watches: schema.HostReady, Weak: true, Batch: 64, Run: func(ctx context.Context, tx *txn.Txn, hosts []string) error {
@@ -61,6 +62,10 @@ type discoverer struct {
 	rules Decider
 	known *knownCache
 }
+
+// linger is how long a page waits for others while pages are loaded, as on its way through the
+// observers of package observers.
+const linger = 20 * time.Millisecond
 
 // enough is how many links a run offers before it leaves further pages to the next run.
 const enough = 4096
