@@ -243,13 +243,22 @@ func (m *Manager) drain(ctx context.Context, name string) error {
 		case i := <-h.free:
 			drained = append(drained, i)
 		case <-ctx.Done():
-			m.mu.Lock()
-			m.held[name] = newHeld(drained) // runs under way still have the other fences
-			m.mu.Unlock()
+			m.keep(name, h.free, drained)
 			return context.Cause(ctx)
 		}
 	}
 	return nil
+}
+
+// keep lets runs begin again after an incomplete drain. Those under way return their fences to
+// the same channel.
+func (m *Manager) keep(name string, free chan int, drained []int) {
+	for _, i := range drained {
+		free <- i
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.held[name] = &heldLease{free: free, left: make(chan struct{})}
 }
 
 // offer says in the table that this process wants leases, and removes the offers of dead

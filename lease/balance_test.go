@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/notify"
 )
 
 // TestDivision: whichever processes join and leave, the rules end with all leases held, as
@@ -164,5 +165,35 @@ func TestBalanced(t *testing.T) {
 		if err := m.Stop(t.Context()); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestDrainGivesUp: a process that could not drain a lease in time keeps all its fences, also
+// those of the runs that were under way, so that as many runs as before can begin, and the next
+// drain ends.
+func TestDrainGivesUp(t *testing.T) {
+	m := newFleet(t).join(Options{})
+	if held, err := m.Take(t.Context(), Want{Name: "s0"}); err != nil || !held {
+		t.Fatal(held, err)
+	}
+	r, err := m.Enter(t.Context(), "s0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := errors.New("others may consider this process dead")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(ended)
+	if err := m.drain(ctx, "s0"); !errors.Is(err, ended) {
+		t.Fatalf("drained beside a run: %v", err)
+	}
+	r.Leave()
+	if n := len(m.held["s0"].free); n != Fences {
+		t.Fatalf("%d of %d fences are free", n, Fences)
+	}
+	if err := m.drain(t.Context(), "s0"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Enter(t.Context(), "s0"); !errors.Is(err, notify.ErrNotHeld) {
+		t.Fatalf("a run began under a lease that was drained: %v", err)
 	}
 }

@@ -96,9 +96,9 @@ type heldLease struct {
 	left chan struct{} // closed when no run may begin any more
 }
 
-func newHeld(fences []int) *heldLease {
-	h := &heldLease{make(chan int, Fences), make(chan struct{})}
-	for _, i := range fences {
+func newHeld() *heldLease {
+	h := &heldLease{free: make(chan int, Fences), left: make(chan struct{})}
+	for i := range Fences {
 		h.free <- i
 	}
 	return h
@@ -266,13 +266,9 @@ func (m *Manager) try(ctx context.Context, w Want) error {
 			return errors.Join(err, m.giveBack(context.WithoutCancel(ctx), w.Name))
 		}
 	}
-	fences := make([]int, Fences)
-	for i := range fences {
-		fences[i] = i
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.held[w.Name] = newHeld(fences)
+	m.held[w.Name] = newHeld()
 	return nil
 }
 
