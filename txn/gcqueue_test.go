@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -140,6 +141,41 @@ func TestKnownVersionIsHeld(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestStopLeavesHeldGarbage: a collector that stops while a pin holds back some of the garbage
+// leaves the table marked, and the next collector finds that garbage.
+func TestStopLeavesHeldGarbage(t *testing.T) {
+	table := openMem(t, Groups("app", "other"))
+	defer closeTable(t, table)
+	db := open(t, table, Options{})
+	c, err := db.NewCollector(t.Context(), CollectOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func() { run(t, db, func(tx *Txn) { tx.Set("row", app("c"), []byte("x")) }) }
+	set()
+	set()
+	if _, err := db.Pin(t.Context(), Pin{Name: "export"}); err != nil {
+		t.Fatal(err)
+	}
+	set()
+	set()
+	if err := c.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Unpin(t.Context(), "export"); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = db.NewCollector(t.Context(), CollectOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if !c.unswept {
+		t.Error("the next collector considers the table swept")
+	}
+	if err := errors.Join(c.Stop(t.Context()), db.Close()); err != nil {
+		t.Error(err)
+	}
 }
 
 func mustGet(t *testing.T, tx *Txn, row string) string {

@@ -102,7 +102,7 @@ func (c *Collector) Total() Collected {
 func (c *Collector) Stop(ctx context.Context) error {
 	c.cancel()
 	c.work.Wait()
-	c.db.gc.queue.on.Store(false)
+	defer c.db.gc.queue.on.Store(false) // until then step queues cells again that have later garbage
 	ctx, cancel := context.WithTimeout(ctx, stopWithin)
 	defer cancel()
 	err := c.step(ctx, nil)
