@@ -14,6 +14,7 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -125,6 +126,35 @@ func TestCollectedMeanwhile(t *testing.T) {
 				closeNow(t, r)
 			}
 		})
+	}
+}
+
+// TestCollectorSeesTheEnd: the collector also takes the old versions of what Close writes last, so
+// a store does not grow by being opened and closed.
+func TestCollectorSeesTheEnd(t *testing.T) {
+	web := mustReadWeb(t, ownWebs)
+	dir := t.TempDir()
+	for i := range 4 {
+		r := open(t, dir, repository.Options{Collect: true})
+		load(t, r, 4, web[i:i+1])
+		closeNow(t, r)
+	}
+	r := open(t, dir, repository.Options{})
+	defer closeNow(t, r)
+	versions := make(map[txn.Cell]int)
+	err := r.DB().Records(t.Context(), schema.GroupApp, "", "", func(rec txn.Record) error {
+		if rec.Kind == txn.KindWrite {
+			versions[rec.Cell]++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cell, n := range versions {
+		if n > 1 {
+			t.Errorf("%d versions of %v", n, cell)
+		}
 	}
 }
 

@@ -262,6 +262,9 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		return err
 	}
 	if !r.shared() {
+		if err := r.startCollector(ctx, opts); err != nil { // before anything is written
+			return err
+		}
 		if err := r.match(ctx, opts); err != nil {
 			return err
 		}
@@ -277,10 +280,7 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 	if r.shared() {
 		return r.startShared(ctx, opts.Log)
 	}
-	if err := r.pipeline.Start(ctx, r.db); err != nil {
-		return err
-	}
-	return r.startCollector(ctx, opts)
+	return r.pipeline.Start(ctx, r.db)
 }
 
 // register makes the registry of all observers, including those of the crawl.
@@ -368,15 +368,15 @@ func (r *Repository) Close() error { return r.closeParts() }
 // write to the index files and to the table.
 func (r *Repository) closeParts() error {
 	var errs []error
-	if r.collector != nil {
-		errs = append(errs, r.collector.Stop(context.Background()))
-	}
 	if r.pipeline != nil {
 		err := r.pipeline.Stop()
 		if err == nil {
 			err = r.noteClosed(context.Background())
 		}
 		errs = append(errs, err)
+	}
+	if r.collector != nil { // nothing is written any more that it would miss
+		errs = append(errs, r.collector.Stop(context.Background()))
 	}
 	r.warnUnrendered()
 	errs = append(errs, r.tracing.stop())
