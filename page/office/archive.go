@@ -14,8 +14,9 @@ import (
 // archive is an open document.
 type archive struct {
 	files  map[string]*zip.File
-	left   int // bytes of XML that may still be read
-	tokens int // tags and texts that may still be read
+	packed uint64 // compressed bytes that may still be read
+	left   int    // bytes of XML that may still be read
+	tokens int    // tags and texts that may still be read
 	out    *writer
 }
 
@@ -33,7 +34,7 @@ func openArchive(body []byte, out *writer, b bounds) (*archive, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	a := &archive{files: make(map[string]*zip.File, len(r.File)), left: b.xml, tokens: b.tokens, out: out}
+	a := &archive{files: make(map[string]*zip.File, len(r.File)), packed: uint64(len(body)), left: b.xml, tokens: b.tokens, out: out}
 	for _, f := range r.File {
 		// Of two files with one name, the first counts.
 		if name := strings.ToLower(f.Name); a.files[name] == nil {
@@ -91,6 +92,12 @@ func (a *archive) read(name string, h handler) error {
 	if f.Flags&1 != 0 {
 		return ErrEncrypted
 	}
+	// Megabytes of compressed data may hold no XML at all, and a document may name the file that
+	// has them any number of times, or give them any number of names. Each byte counts once.
+	if f.CompressedSize64 > a.packed {
+		return errFull
+	}
+	a.packed -= f.CompressedSize64
 	r, err := f.Open()
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrDamaged, name, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -113,6 +114,20 @@ func TestSharedStrings(t *testing.T) {
 	html, err := HTML(Sheet, zipped([]byte(files)))
 	if err != nil || len(html) > usual.html+1000 || len(html) < usual.html {
 		t.Errorf("%d bytes of HTML, error %v", len(html), err)
+	}
+}
+
+// TestRepeated: a document may name a slide any number of times, but its compressed data are read
+// once: they may be large and yield nothing, so that no other bound would ever be reached.
+func TestRepeated(t *testing.T) {
+	random := make([]byte, 8<<10)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(random) // never fails
+	html, err := HTML(Slides, zipped([]byte("-- @openxml ppt/presentation.xml --\n"+
+		"-- ppt/presentation.xml --\n<presentation xmlns:r=\"http://x/relationships\">"+strings.Repeat("<sldId r:id=\"r1\"/>", 1000)+"</presentation>\n"+
+		"-- ppt/_rels/presentation.xml.rels --\n<Relationships><Relationship Id=\"r1\" Type=\"slide\" Target=\"s.xml\"/></Relationships>\n"+
+		fmt.Sprintf("-- ppt/s.xml --\n<sld><sp><p><t>word</t></p></sp><!-- %x --></sld>\n", random))))
+	if n := strings.Count(string(html), "word"); err != nil || n != 1 {
+		t.Errorf("the slide was read %d times, want once; error %v", n, err)
 	}
 }
 
