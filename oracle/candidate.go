@@ -50,10 +50,11 @@ type Options struct {
 // Oracle is a process that serves timestamps, or stands by until the one that serves is
 // dead. All candidates are equal; the first one takes over.
 type Oracle struct {
-	table store.Table
-	opts  Options
-	locks rowLocks
-	swept time.Time // when locks of dead processes were last looked for
+	table  store.Table
+	opts   Options
+	locks  rowLocks
+	swept  time.Time // when locks of dead processes were last looked for
+	buried time.Time // when tokens of dead processes were last looked for
 
 	mu      sync.Mutex
 	member  Member
@@ -122,6 +123,10 @@ func (o *Oracle) step(ctx context.Context) error {
 	}
 	if _, t := o.state(); t != nil {
 		t.notePace()
+		if time.Since(o.buried) > tokenSweep {
+			o.buried = time.Now()
+			o.buryDead(ctx, member)
+		}
 		return nil
 	}
 	if member.Valid() != nil {

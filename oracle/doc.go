@@ -10,6 +10,7 @@
 //	process.go    what processes say of themselves, for people
 //	pace.go       how fast timestamps are handed out, for people
 //	locks.go      advisory locks of rows, in the memory of the oracle
+//	bury.go       removes the tokens of dead processes that nobody asks about
 //	own.go        an oracle inside the only process that uses a table
 //
 // Package oracle/remote has the service's gRPC server and client.
