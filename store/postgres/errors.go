@@ -84,7 +84,7 @@ func advice(err error) string {
 	case "3D000":
 		return "make the database first, with CREATE DATABASE"
 	case "42501":
-		return "the first opening needs a role that may create a schema in the database"
+		return "the first opening needs a role that may create a schema in the database; later ones need USAGE on the schema, and SELECT, INSERT, UPDATE and DELETE on its tables"
 	case "53300":
 		return "raise max_connections on the server, or lower pool_max_conns in the setting store"
 	case "":

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -101,6 +102,45 @@ func TestOpenRefuses(t *testing.T) {
 				t.Errorf("%v; want %v, %q", err, tc.is, tc.text)
 			}
 		})
+	}
+}
+
+// TestOpenWithRights: a role that may read and write the tables is enough for a table that
+// exists. One that may not learns what it lacks, and not that the table is another program's.
+func TestOpenWithRights(t *testing.T) {
+	setting := pgtest.Shared(t).Schema(t)
+	made, err := Open(t.Context(), setting, two, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made.Close()
+	execute(t, setting, "CREATE ROLE %s LOGIN")
+	t.Cleanup(func() { execute(t, setting, "DROP OWNED BY %s", "DROP ROLE %s") })
+	_, schema, err := parseSetting(setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("user", schema)
+	u.RawQuery = q.Encode()
+	limited := u.String()
+	_, err = Open(t.Context(), limited, two, Options{})
+	if err == nil || errors.Is(err, store.ErrForeign) || !strings.Contains(err.Error(), "need USAGE on the schema") {
+		t.Errorf("%v; want the rights that are missing", err)
+	}
+	execute(t, setting, "GRANT USAGE ON SCHEMA %s TO %s", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %s TO %s")
+	table, err := Open(t.Context(), limited, two, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer table.Close()
+	put := store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{{Group: "a", TS: 1, Value: []byte("v")}}}
+	if res, err := table.Mutate(t.Context(), put); err != nil || res.Outcome != store.Applied {
+		t.Error(res, err)
 	}
 }
 

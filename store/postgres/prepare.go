@@ -143,8 +143,9 @@ func (p *preparing) foreign(why string) error {
 
 func (p *preparing) checkFormat() error {
 	var columns int
-	err := p.tx.QueryRow(p.ctx, `SELECT count(*) FROM information_schema.columns WHERE table_schema = $1 AND table_name = 'format'
-		AND (column_name, data_type) IN (('name', 'text'), ('version', 'integer'))`, p.name).Scan(&columns)
+	// Not from information_schema, which hides what the role may not read.
+	err := p.tx.QueryRow(p.ctx, `SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE n.nspname = $1 AND c.relname = 'format' AND (a.attname, a.atttypid) IN (('name', 'text'::regtype), ('version', 'int'::regtype))`, p.name).Scan(&columns)
 	if err != nil {
 		return err
 	}
