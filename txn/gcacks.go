@@ -43,7 +43,7 @@ type ack struct {
 // read in each run of every observer, and saves some 100 bytes for each forgotten page. So
 // shared tables keep acknowledgements.
 func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answers Answers) (next []byte, err error) {
-	if answers == nil || got.SafePoint == 0 || db.Shared() { // Settled knows of one process
+	if answers == nil || got.SafePoint <= 1 || db.Shared() { // Settled knows of one process
 		return nil, nil
 	}
 	var acks []ack
