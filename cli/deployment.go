@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,6 +74,10 @@ func (a *app) join(ctx context.Context) (_ *deployment, err error) {
 			err = errors.Join(err, d.leave())
 		}
 	}()
+	security, err := a.security()
+	if err != nil {
+		return nil, err
+	}
 	if d.table, err = a.openTable(ctx); err != nil {
 		return nil, err
 	}
@@ -90,10 +95,6 @@ func (a *app) join(ctx context.Context) (_ *deployment, err error) {
 	}
 	d.self = member
 	d.closers = append(d.closers, within(leaveWithin, member.Leave))
-	security, err := a.security()
-	if err != nil {
-		return nil, err
-	}
 	oracles, err := remote.Connect(remote.ParseAddresses(a.cfg.Oracle), member.Token(), remote.Options{Security: security})
 	if err != nil {
 		return nil, err
@@ -143,9 +144,20 @@ func newMember(ctx context.Context, client *clientv3.Client, table store.Table) 
 	return etcd.Join(ctx, client, 0)
 }
 
+// security checks the settings that tell how the processes reach and recognise each other.
 func (a *app) security() (remote.Security, error) {
 	token, err := remote.ReadToken(a.cfg.TLS.Token)
-	return remote.Security{CertFile: a.cfg.TLS.Cert, KeyFile: a.cfg.TLS.Key, CAFile: a.cfg.TLS.CA, Token: token}, err
+	s := remote.Security{CertFile: a.cfg.TLS.Cert, KeyFile: a.cfg.TLS.Key, CAFile: a.cfg.TLS.CA, Token: token}
+	if err == nil {
+		_, err = s.ClientTLS()
+	}
+	for _, address := range remote.ParseAddresses(a.cfg.Oracle) {
+		err = cmp.Or(err, s.Check(address))
+	}
+	if err != nil {
+		return s, &usageError{reason: err.Error(), help: "indexer"}
+	}
+	return s, nil
 }
 
 // within bounds the time of a function that informs other processes.

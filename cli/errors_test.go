@@ -16,6 +16,7 @@ import (
 	"github.com/webindexer/indexer/internal/sites"
 	"github.com/webindexer/indexer/loader/replay"
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Which error gives which exit status is a contract.
@@ -41,7 +42,8 @@ func TestExitStatus(t *testing.T) {
 		{errCutOffWorker, 1, "another data directory"},
 		{errFilesElsewhere, 2, "`indexer status`"},
 		{index.ErrNoIndex, 2, "indexer replay FILE.warc.gz"},
-		{store.ErrForeign, 2, "nothing was changed"},
+		{store.ErrForeign, 2, "--store; nothing was changed"},
+		{txn.ErrMode, 2, ""},
 		{store.ErrNewerFormat, 2, "later one"},
 		{index.ErrNewerFormat, 2, "later one"},
 		{store.ErrNoSpace, 3, "free some space"},

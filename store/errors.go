@@ -12,9 +12,9 @@ var (
 	ErrUnknownGroup = errors.New("store: unknown locality group")
 	// ErrInUse: another process holds the directory.
 	ErrInUse = errors.New("store: data directory is in use by another process")
-	// ErrForeign: the directory holds something that is not such a table, or one
-	// of another application.
-	ErrForeign = errors.New("store: directory holds something else")
+	// ErrForeign: the directory or the database holds something that is not such a table,
+	// or one of another application.
+	ErrForeign = errors.New("store: something else is stored there")
 	// ErrNewerFormat: the directory was written by a newer version.
 	ErrNewerFormat = errors.New("store: directory was written by a newer version")
 	// ErrCorrupt: stored bytes that cannot be what was written.

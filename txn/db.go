@@ -160,7 +160,7 @@ func (db *DB) chooseMode() error {
 	shared := db.opts.Coordination != nil
 	switch {
 	case db.mode == OnePhase && shared:
-		return errors.New("txn: a table that several processes share cannot commit in one phase, because one process would have to hand out all timestamps; leave the commit mode on auto")
+		return fmt.Errorf("%w: a table that several processes share cannot commit in one phase, because one process would have to hand out all timestamps; leave the commit mode on auto", ErrMode)
 	case db.mode == Auto && shared:
 		db.mode = TwoPhase
 	case db.mode == Auto && db.committer != nil:
@@ -168,7 +168,7 @@ func (db *DB) chooseMode() error {
 	case db.mode == Auto:
 		db.mode = TwoPhase
 	case db.mode == OnePhase && db.committer == nil:
-		return fmt.Errorf("txn: this store cannot commit a transaction in one phase; leave the commit mode on auto")
+		return fmt.Errorf("%w: this store cannot commit a transaction in one phase; leave the commit mode on auto", ErrMode)
 	}
 	return nil
 }

@@ -19,6 +19,8 @@ var (
 	ErrClosed = errors.New("txn: closed")
 	// ErrNoTimestamps: no oracle has answered for as long as a caller waits.
 	ErrNoTimestamps = errors.New("txn: no timestamps")
+	// ErrMode: the table cannot commit in the mode that was asked for.
+	ErrMode = errors.New("txn: wrong commit mode")
 	// ErrBelowSafePoint: versions of the requested time may have been
 	// collected (gc.go).
 	ErrBelowSafePoint = errors.New("txn: below the safe point")

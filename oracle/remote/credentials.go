@@ -47,7 +47,7 @@ func (s Security) Check(address string) error {
 		return nil
 	}
 	if !s.encrypted() {
-		return fmt.Errorf("oracle: %s is not a loopback address: set tls_cert, tls_key and tls_ca, so that no other process can read or answer", address)
+		return fmt.Errorf("oracle: %s is not a loopback address: set tls.cert, tls.key and tls.ca, so that no other process can read or answer", address)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (s Security) config() (*tls.Config, error) {
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS13}
 	if (s.CertFile == "") != (s.KeyFile == "") {
-		return nil, errors.New("oracle: tls_cert and tls_key belong together: set both")
+		return nil, errors.New("oracle: tls.cert and tls.key belong together: set both")
 	}
 	if s.CertFile != "" {
 		pair, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile)
@@ -110,7 +110,7 @@ func (s Security) ServerOptions() ([]grpc.ServerOption, error) {
 	var opts []grpc.ServerOption
 	if c != nil {
 		if len(c.Certificates) == 0 {
-			return nil, errors.New("oracle: a server with tls_ca needs tls_cert and tls_key, too")
+			return nil, errors.New("oracle: a server with tls.ca needs tls.cert and tls.key, too")
 		}
 		if c.ClientCAs != nil {
 			c.ClientAuth = tls.RequireAndVerifyClientCert
