@@ -56,14 +56,21 @@ func headOf(f *page.Fetch) []byte {
 	if !strings.Contains(strings.ToLower(f.Header.Get("Content-Type")), "html") {
 		return nil
 	}
-	head := bytes.ToLower(f.Body[:min(len(f.Body), maxHead)])
-	end := len(head)
-	for _, mark := range []string{"</head", "<body"} {
-		if i := bytes.Index(head, []byte(mark)); i >= 0 {
-			end = min(end, i)
+	head := f.Body[:min(len(f.Body), maxHead)]
+	for at := 0; ; at++ {
+		tag := bytes.IndexByte(head[at:], '<')
+		if tag < 0 {
+			return head
+		}
+		if at += tag; beginsTag(head[at:], "</head") || beginsTag(head[at:], "<body") {
+			return head[:at]
 		}
 	}
-	return f.Body[:min(end, len(f.Body))]
+}
+
+// beginsTag reports whether b begins with a tag, in any case.
+func beginsTag(b []byte, tag string) bool {
+	return len(b) >= len(tag) && strings.EqualFold(string(b[:len(tag)]), tag)
 }
 
 // mayName reports whether a head is worth parsing. A head with nofollow anywhere is
