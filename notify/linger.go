@@ -31,7 +31,15 @@ func (q *queue) lingersFor(observer int, now time.Time) time.Duration {
 	if o.Linger == 0 || q.loaders == 0 || q.waiters > 0 || q.eager || len(rows) == 0 || len(rows) >= rows[0].within(o.Batch) {
 		return 0
 	}
-	return max(0, o.Linger-now.Sub(rows[0].readySince))
+	// rows[0] has the oldest notification, but others may have been ready before it: a run that
+	// failed gives it back, or a scan finds it late.
+	first := rows[0].readySince
+	for _, e := range rows[1:] {
+		if e.readySince.Before(first) {
+			first = e.readySince
+		}
+	}
+	return max(0, o.Linger-now.Sub(first))
 }
 
 // endLinger wakes workers for rows that no longer linger. It returns the time until runTimer has

@@ -105,3 +105,21 @@ func TestLingerAfterFailure(t *testing.T) {
 		}
 	}, Observer{Name: "index", Batch: 3, Linger: 20 * time.Millisecond})
 }
+
+// TestLingerBehindOlderRows: a row lingers no longer when rows with older notifications, which are
+// taken first, become ready after it.
+func TestLingerBehindOlderRows(t *testing.T) {
+	inLingering(t, func(g *debounced, taken func() string) {
+		g.addLoaders(1)
+		defer g.addLoaders(-1)
+		g.ts = 100
+		g.notify("index", "i", "b")
+		time.Sleep(15 * time.Millisecond)
+		g.ts = 50
+		g.notify("index", "i", "a")
+		time.Sleep(5 * time.Millisecond)
+		if got := taken(); got != "ab" {
+			t.Fatalf("after 20 ms a worker took %q, want both rows", got)
+		}
+	})
+}
