@@ -186,8 +186,8 @@ func (b *blobs) rotate() error {
 	if _, err = f.WriteString(blobHeader); err == nil {
 		err = errors.Join(f.Sync(), syncDir(b.dir))
 	}
-	if err != nil {
-		return errors.Join(err, f.Close())
+	if err != nil { // the next attempt makes a file of the same name
+		return errors.Join(err, f.Close(), os.Remove(b.name(number)))
 	}
 	file := &blobFile{number: number, file: f}
 	file.size.Store(int64(len(blobHeader)))
