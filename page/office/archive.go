@@ -200,7 +200,10 @@ func (r *relations) start(e *element) bool {
 	if e.name != "Relationship" || len(r.inside)+len(r.links) >= maxListed {
 		return e.name == "Relationships"
 	}
-	id, target := e.attr("Id"), e.attr("Target")
+	id, target := e.attr("Id"), strings.TrimSpace(e.attr("Target"))
+	if len(target) > maxTarget {
+		return false // any number of tags may refer to it
+	}
 	if e.attr("TargetMode") == "External" {
 		r.links[id] = target
 		return false

@@ -67,6 +67,7 @@ const (
 	maxDepth   = 256     // open elements
 	maxShared  = 8 << 20 // bytes of a workbook's shared strings
 	maxListed  = 20_000  // relations of a part, styles, slides, sheets
+	maxTarget  = 4096    // bytes of the target of a relation, and of the instruction of a field
 )
 
 // bounds are those at which a document is cut.

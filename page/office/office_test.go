@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -128,6 +130,29 @@ func TestRepeated(t *testing.T) {
 		fmt.Sprintf("-- ppt/s.xml --\n<sld><sp><p><t>word</t></p></sp><!-- %x --></sld>\n", random))))
 	if n := strings.Count(string(html), "word"); err != nil || n != 1 {
 		t.Errorf("the slide was read %d times, want once; error %v", n, err)
+	}
+}
+
+// TestRepeatedSpace: rows and links may refer any number of times to long texts of which nothing
+// stays in the HTML, so that no bound would ever be reached.
+func TestRepeatedSpace(t *testing.T) {
+	long := strings.Repeat(" ", 100_000)
+	a, err := openArchive(officetest.Zip(
+		officetest.File{Name: "strings.xml", Content: "<sst><si><t>" + long + "</t></si><si><t> word " + long + "</t></si></sst>"},
+		officetest.File{Name: "_rels/a.xml.rels", Content: "<Relationships><Relationship Id='space' TargetMode='External' Target='" + long + "'/>" +
+			"<Relationship Id='long' TargetMode='External' Target='" + long + "x" + strings.Repeat("y", maxTarget) + "'/>" +
+			"<Relationship Id='file' Target='" + strings.Repeat("z", maxTarget+1) + "'/></Relationships>"},
+	), &writer{max: usual.html}, usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := new(sharedStrings)
+	if err := a.read("strings.xml", shared); err != nil || !slices.Equal(shared.list, []string{"", "word"}) {
+		t.Errorf("shared strings %.50q, error %v", shared.list, err)
+	}
+	parts, err := a.relationsOf("a.xml")
+	if err != nil || !maps.Equal(parts.links, map[string]string{"space": ""}) || len(parts.inside) != 0 {
+		t.Errorf("links %.50q, files %.50q, error %v", parts.links, parts.inside, err)
 	}
 }
 

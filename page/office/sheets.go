@@ -1,6 +1,7 @@
 package office
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"strconv"
@@ -50,7 +51,8 @@ func (a *archive) sheets(w *writer) error {
 	return nil
 }
 
-// sharedStrings are the texts that cells refer to by number. Those beyond the bound are empty.
+// sharedStrings are the texts that cells refer to by number, without the space around them: the
+// HTML would not count space that any number of rows refer to. Those beyond the bound are empty.
 type sharedStrings struct {
 	list   []string
 	size   int
@@ -76,8 +78,9 @@ func (s *sharedStrings) end(name string) {
 		s.inText = false
 	case "si":
 		const perString = 16 // what an empty one takes
-		if s.size += perString + len(s.now); s.size <= maxShared {
-			s.list = append(s.list, string(s.now))
+		text := bytes.TrimSpace(s.now)
+		if s.size += perString + len(text); s.size <= maxShared {
+			s.list = append(s.list, string(text))
 		}
 	}
 }

@@ -183,5 +183,3 @@ func (r *wordReader) text(s string) {
 		r.field += s
 	}
 }
-
-const maxTarget = 4096 // bytes of the instruction of a field
