@@ -61,6 +61,7 @@ func (q *queue) openWaiting(e *entry) {
 	switch {
 	case e.place == ready:
 		heap.Fix(&q.ready[e.observer], e.pos)
+		q.work.Signal() // MaxOpen may have kept it from running
 	case e.debounced:
 		heap.Remove(&q.delayed[e.observer], e.pos)
 		q.makeReady(e)

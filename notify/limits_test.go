@@ -182,3 +182,32 @@ func TestMaxOpen(t *testing.T) {
 		}
 	})
 }
+
+// TestContinuedWhileLimited: a row that waits because other rows are open may run once it is found
+// to be open itself, and a worker that waits for work takes it.
+func TestContinuedWhileLimited(t *testing.T) {
+	inQueue(t, 100, func(g *debounced) {
+		found := func(row string) {
+			g.ts++
+			g.add([]txn.Notification{{Cell: txn.Cell{Row: row, Column: col("i")}, Observer: "index", TS: g.ts, Continues: true}}, true)
+		}
+		found("a")
+		g.requeue(g.begin(), func(*entry) time.Duration { return time.Hour })
+		g.notify("index", "i", "b")
+		g.mu.Lock()
+		g.wanted, g.working = 1, []bool{true}
+		g.mu.Unlock()
+		taken := make(chan []*entry, 1)
+		go func() { taken <- g.next(0) }()
+		synctest.Wait()
+		if len(taken) > 0 {
+			t.Error("a worker took a row although another one is open")
+		}
+		found("b")
+		synctest.Wait()
+		if len(taken) == 0 {
+			t.Fatal("no worker took the row that is open")
+		}
+		g.end(<-taken)
+	}, Observer{Name: "index", MaxOpen: 1})
+}
