@@ -32,8 +32,8 @@ import (
 //  5. For each observer, waiting counts the entries that are ready or delayed, busy the
 //     running ones, and open the open ones. Ready, delayed and running entries are all
 //     entries, and there are at most capacity.
-//  6. An entry that becomes ready wakes a worker; the end of a run, and everything
-//     else that can make a watcher's condition true, calls runsEnded.
+//  6. An entry that becomes ready wakes a worker, or, while it lingers, makes runTimer wake one
+//     at the end (linger.go). The end of a run calls runsEnded, which tells the watchers too.
 //
 // # Why a notification for a waiting row is absorbed
 //

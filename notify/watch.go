@@ -13,7 +13,7 @@ type watcher struct {
 }
 
 // tellWatchers is called with mu held after anything that can make a condition
-// true: a worker takes rows, runs end, the queue overflows, it is closed.
+// true: a worker takes rows, runs end, there are to be more workers, the queue is closed.
 func (q *queue) tellWatchers() {
 	for w := range q.watchers {
 		if q.closed || w.done(q) {

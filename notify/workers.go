@@ -28,6 +28,7 @@ func (p *Pipeline) SetWorkers(n int) {
 		}
 	}
 	q.work.Broadcast() // wakes surplus workers
+	q.tellWatchers()
 }
 
 // launchWorkers starts the first workers.

@@ -81,3 +81,25 @@ func TestGoexit(t *testing.T) {
 		r.close()
 	})
 }
+
+// TestSetWorkersStartsScan: the search for notifications of other processes, which stops during a
+// pause, goes on when there are workers again.
+func TestSetWorkersStartsScan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		registry, err := NewRegistry(watch(nothing))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := New(registry, Options{})
+		p.launch = func(int) {}
+		goesOn := make(chan bool, 1)
+		go func() { goesOn <- p.queue.waitStarving() }()
+		synctest.Wait()
+		p.SetWorkers(1)
+		synctest.Wait()
+		if len(goesOn) == 0 {
+			t.Error("the search does not go on")
+		}
+		p.queue.close()
+	})
+}
