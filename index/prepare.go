@@ -62,7 +62,7 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 	}
 	same, err := w.sameText(ctx, p)
 	if err == nil && !same {
-		p.makeBody(w.tx.words.known)
+		p.makeBody(w.tx.vocabulary)
 	}
 	return p, err
 }

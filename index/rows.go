@@ -8,7 +8,7 @@ import (
 
 // insert adds the document of a cluster that has none.
 func (t *tables) insert(p *prepared) error {
-	p.makeBody(t.words.known)
+	p.makeBody(t.vocabulary)
 	d := p.Doc
 	id, err := t.newID()
 	if err != nil {
@@ -69,7 +69,7 @@ func (t *tables) replace(p *prepared, own stored) error {
 	if bytes.Equal(own.hash, p.hash[:]) {
 		return nil
 	}
-	p.makeBody(t.words.known)
+	p.makeBody(t.vocabulary)
 	if err := t.uncount(own.id); err != nil { // by its URL until now
 		return err
 	}

@@ -28,7 +28,8 @@ type tables struct {
 	// (fulltext.go).
 	fullText map[int64]*analysis.Columns
 
-	words storedWords
+	vocabulary *spelling.Vocabulary // the words that are stored; the callers of Apply read it, too
+	words      storedWords
 
 	repeats repeatedTexts // changes that the transaction will make to the table repeats
 }
@@ -38,7 +39,7 @@ func openTables(ctx context.Context, db *sql.DB) (*tables, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*analysis.Columns), words: storedWords{known: new(spelling.Vocabulary)}, repeats: make(repeatedTexts)}
+	t := &tables{conn: conn, stmt: make(map[string]*sql.Stmt), known: make(map[string]bool), fullText: make(map[int64]*analysis.Columns), vocabulary: new(spelling.Vocabulary), repeats: make(repeatedTexts)}
 	if err := t.setMerging(); err != nil {
 		return t, err
 	}

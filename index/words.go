@@ -36,11 +36,10 @@ const selectWords = "SELECT list FROM words ORDER BY id"
 
 // storedWords is the stored words, as the writer knows them.
 type storedWords struct {
-	known  *spelling.Vocabulary // the callers of Apply read it, too
-	read   bool                 // known has what is stored
-	fresh  []byte               // the lines that this transaction adds
-	lastID int64                // of the last row; 0 if there is none
-	last   []byte               // its content, including this transaction
+	read   bool   // tables.vocabulary has what is stored
+	fresh  []byte // the lines that this transaction adds
+	lastID int64  // of the last row; 0 if there is none
+	last   []byte // its content, including this transaction
 
 	postpone bool             // until the stored words are read
 	later    []spelling.Words // of transactions until then
@@ -60,7 +59,7 @@ func (t *tables) addWords(words *spelling.Words) error {
 			return fmt.Errorf("read words: %w", err)
 		}
 	}
-	for _, w := range t.words.known.Add(words) {
+	for _, w := range t.vocabulary.Add(words) {
 		t.words.fresh = spelling.AppendLine(t.words.fresh, w)
 	}
 	return nil
@@ -120,7 +119,7 @@ func (t *tables) readWords() error {
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
-	t.words.known.Know(list)
+	t.vocabulary.Know(list)
 	t.words.read = true
 	return nil
 }
@@ -141,8 +140,8 @@ func (t *tables) flushWords() error {
 
 // forgetWords is for a transaction that is rolled back.
 func (t *tables) forgetWords() {
-	t.words.known.Reset()
-	t.words = storedWords{known: t.words.known}
+	t.vocabulary.Reset()
+	t.words = storedWords{}
 }
 
 // words is the stored words.

@@ -1,8 +1,10 @@
 package index
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/webindexer/indexer/page"
@@ -86,4 +88,26 @@ func letters(n int) string {
 		n = n/26 + 7*(i&1)
 	}
 	return string(b)
+}
+
+// TestWordsWhileRollingBack: the callers of Apply look words up while a transaction is rolled
+// back, which forgets them. It is for the race detector.
+func TestWordsWhileRollingBack(t *testing.T) {
+	w := openTestWriter(t, t.TempDir())
+	var failing sync.WaitGroup
+	failing.Go(func() {
+		for range 300 {
+			if err := w.submit(t.Context(), 1, func(*tables) error { return ErrInvalid }); !errors.Is(err, ErrInvalid) {
+				t.Error(err)
+			}
+		}
+	})
+	for i := range 100 {
+		u := fmt.Sprintf("https://site.example/%d", i)
+		apply(t, w, Upsert(&Document{Cluster: key(u), Seq: 1, URL: page.URL(u), Title: "title", Text: "text"}))
+	}
+	failing.Wait()
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
 }
