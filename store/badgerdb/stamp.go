@@ -16,7 +16,9 @@ import (
 //
 //	FORMAT      a text file: the magic line, then "format N"
 //	HIGHWATER   how far the table had come, see mark.go; since format 2
+//	VERIFIED    which table files were verified, see verified.go; may be missing
 //	KNOWN       which rows and columns there are, see known.go; may be missing
+//	RESIDENT    cells of Resident groups, see residentfile.go; may be missing
 //	badger/     Badger's files
 //	blobs/      long values, see blobs.go; since format 3
 //
