@@ -2,6 +2,7 @@ package feed_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -223,5 +224,25 @@ func TestWriteFails(t *testing.T) {
 	}
 	if err := write("xml", export.Links, io.Discard); err == nil || !strings.Contains(err.Error(), "xml of links: there is no such export") {
 		t.Errorf("an unknown format: %v", err)
+	}
+}
+
+// TestCutOff: a file of which only a part was written does not end like a complete one.
+func TestCutOff(t *testing.T) {
+	r := webtest.Settled(t, web...)
+	tx, err := snapshot.Past(t.Context(), r.DB, snapshot.Moment{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, table := range []string{export.Documents, export.Links} {
+		var out bytes.Buffer
+		opts := choice(export.FormatParquet, table)
+		opts.Scratch = t.TempDir()
+		if _, err := feed.Write(ctx, r.DB, tx, opts, &out); !errors.Is(err, context.Canceled) || bytes.HasSuffix(out.Bytes(), []byte("PAR1")) {
+			t.Errorf("%s: %d bytes, error %v", table, out.Len(), err)
+		}
 	}
 }

@@ -32,7 +32,10 @@ func (e *exporter) links(out export.Sink[export.Link]) error {
 		}
 		return nil
 	})
-	return errors.Join(err, out.Close())
+	if err != nil {
+		return err // and no Close: an incomplete Parquet file must not look complete
+	}
+	return out.Close()
 }
 
 // captures writes the fetches in force as an index of an archive.
