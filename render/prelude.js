@@ -64,6 +64,24 @@
     disconnect() { this.targets.clear(); }
   });
 
+  // The browser leaves a page without a request for an empty document, one that a script has made,
+  // and the one that the tab had before the page, which is none of the entries.
+  const {navigation} = window;
+  if (navigation) {
+    const go = History.prototype.go;
+    define(History.prototype, "go", function(by = 0) {
+      const entry = navigation.currentEntry;
+      if (entry && navigation.entries()[entry.index + Math.trunc(by)]) go.call(this, by);
+    });
+    define(History.prototype, "back", function() { this.go(-1); });
+    define(History.prototype, "forward", function() { this.go(1); });
+    if (window === window.top) {
+      navigation.addEventListener("navigate", event => {
+        if (!event.destination.sameDocument && !/^https?:/.test(event.destination.url)) event.preventDefault();
+      });
+    }
+  }
+
   // What runs beside the page, or leaves it, is absent, as in a browser that lacks it.
   for (const name of ["Worker", "SharedWorker", "WebTransport", "RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "Notification"]) {
     delete window[name];
