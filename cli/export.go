@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -175,7 +176,7 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 
 // exportText reports what was written. If there is a digest, it is the last line.
 func exportText(res feed.Result, want exportRequest, history bool) string {
-	text := fmt.Sprintf("exported %d %s", res.Documents, want.Table)
+	text := "exported " + count(res.Documents, strings.TrimSuffix(want.Table, "s"))
 	if want.Format == export.FormatWACZ {
 		text = fmt.Sprintf("exported %s of %s", count(res.Captures, "capture"), count(res.Documents, "page"))
 	}
