@@ -18,9 +18,11 @@ import (
 // standard have no sign. Such labels are hidden from it (hideLabel) and restored afterwards
 // (showLabel).
 
-// newParser returns a parser that uses our "domain to ASCII".
+// newParser returns a parser that uses our "domain to ASCII", and the path percent-encode set
+// of the present standard, which has "^".
 func newParser() whatwg.Parser {
 	return whatwg.NewParser(
+		whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 		whatwg.WithPreParseHostFunc(func(u *whatwg.Url, host string) string {
 			if !hasDomain(u) || strings.HasPrefix(host, "[") {
 				return host

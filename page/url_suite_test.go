@@ -31,9 +31,9 @@ var knownWPTMisses = map[string]string{
 	"http://foo.09..": "without trailing dots the host is a bad IPv4 address",
 }
 
-// TestWPTURLs runs the http and https cases of the web platform tests. They say
-// what the parser makes of a URL; the normalisation on top of it is applied to
-// the wanted result, too.
+// TestWPTURLs runs the http and https cases of the web platform tests, and those of ws and
+// wss, which the standard parses alike. They say what the parser makes of a URL; the
+// normalisation on top of it is applied to the wanted result, too.
 func TestWPTURLs(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(urlSuites, "urltestdata.json"))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestWPTURLs(t *testing.T) {
 		if err := json.Unmarshal(r, &c); err != nil {
 			t.Fatal(err)
 		}
-		if !isHTTPCase(c) {
+		if c = overHTTP(c); !isHTTPCase(c) {
 			continue
 		}
 		n++
@@ -69,6 +69,20 @@ func TestWPTURLs(t *testing.T) {
 		}
 	}
 	t.Logf("%d cases, %d known misses", n, len(misses))
+}
+
+// overHTTP turns an absolute URL of ws into one of http, and one of wss into one of https:
+// these schemes have the same default ports.
+func overHTTP(c wptCase) wptCase {
+	if c.Base != "" {
+		return c // the scheme of the base may decide
+	}
+	for _, s := range []*string{&c.Input, &c.Href, &c.Protocol} {
+		if rest, ok := strings.CutPrefix(*s, "ws"); ok && (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "s:")) {
+			*s = "http" + rest
+		}
+	}
+	return c
 }
 
 func isHTTPCase(c wptCase) bool {

@@ -54,7 +54,8 @@ func (u URL) SiteKey() string {
 	return b.String()
 }
 
-// URLFromKey is the inverse of Key. It fails for keys that Key cannot return.
+// URLFromKey is the inverse of Key. It fails for keys that Key cannot return, and could not
+// before.
 func URLFromKey(key string) (URL, error) {
 	host, rest, ok := strings.Cut(key, "/")
 	i := strings.IndexByte(rest, '/')
@@ -82,10 +83,21 @@ func URLFromKey(key string) (URL, error) {
 	if err != nil {
 		return "", fmt.Errorf("row key %q: %w", abbreviate(key), err)
 	}
-	if string(u) != b.String() {
+	if string(u) != b.String() && string(u) != escapeCarets(b.String()) {
 		return "", fmt.Errorf("row key %q does not stand for a canonical URL", abbreviate(key))
 	}
-	return u, nil
+	return URL(b.String()), nil
+}
+
+// escapeCarets escapes "^" in the path of a URL. Stores have rows that were written when the
+// canonical form still kept it.
+func escapeCarets(u string) string {
+	path, query, found := strings.Cut(u, "?")
+	path = strings.ReplaceAll(path, "^", "%5E")
+	if found {
+		return path + "?" + query
+	}
+	return path
 }
 
 // writeReversed writes the labels of a domain in reverse order, and an IP address
