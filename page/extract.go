@@ -138,7 +138,9 @@ func (x *extractor) enterElement(n *html.Node) bool {
 		return x.skip(n)
 	case atom.Title:
 		x.enterTitle(n)
-		return isInBody(n) || x.skip(n) // browsers show misplaced titles
+		if !isInBody(n) { // browsers show misplaced titles
+			return x.skip(n)
+		}
 	case atom.Template:
 		if x.templateOf == nil {
 			x.templateOf = n
@@ -177,7 +179,6 @@ func (x *extractor) enterMeaningful(n *html.Node) {
 	case atom.A:
 		if _, ok := attribute(n, "href"); ok {
 			x.open = append(x.open, openLink{n, len(x.anchor.buf)})
-			x.anchor.separate()
 		}
 	case atom.Area:
 		if ref, ok := attribute(n, "href"); ok && follows(n) {
