@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/unicode"
 )
@@ -34,10 +35,28 @@ func decode(body []byte, contentType string, k kind) []byte {
 	if label == "utf-8" && utf8.Valid(body) {
 		return body
 	}
-	text, err := encodingFor(label).NewDecoder().Bytes(body)
+	e := encodingFor(label)
+	if m, ok := e.(*charmap.Charmap); ok {
+		return decodeCharmap(m, body)
+	}
+	text, err := e.NewDecoder().Bytes(body)
 	if err != nil {
 		// Decoders replace invalid bytes; this is for one that does not.
 		return bytes.ToValidUTF8(body, []byte("\uFFFD"))
+	}
+	return text
+}
+
+// decodeCharmap decodes as the Encoding standard: bytes from 0x80 to 0x9F that a character set
+// leaves open are control characters. For x/text they are no characters.
+func decodeCharmap(m *charmap.Charmap, body []byte) []byte {
+	text := make([]byte, 0, len(body)+len(body)/8)
+	for _, b := range body {
+		r := m.DecodeByte(b)
+		if r == utf8.RuneError && 0x80 <= b && b <= 0x9f {
+			r = rune(b)
+		}
+		text = utf8.AppendRune(text, r)
 	}
 	return text
 }
@@ -75,6 +94,9 @@ func canonicalLabel(label string) string {
 }
 
 func encodingFor(label string) encoding.Encoding {
+	if label == "iso-8859-8-i" {
+		return charmap.ISO8859_8 // they differ in the direction of writing only
+	}
 	if label != "utf-8" {
 		if e, err := htmlindex.Get(label); err == nil {
 			return e

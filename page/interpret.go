@@ -23,7 +23,7 @@ const MaxAnchorLength = 256
 // host with a sign before a number, such as "-2", is no IPv4 address; and <meta
 // charset=x-user-defined>. Version 8: a <base> of another scheme; and a template in HTML in SVG or
 // MathML. Version 9: "^" in a path is escaped; hidden titles, and
-// links in links.
+// links in links; control characters of single-byte character sets.
 const InterpretVersion = 9
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section

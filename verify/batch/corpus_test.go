@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/charmap"
 
 	"github.com/webindexer/indexer/page"
 )
@@ -91,8 +92,15 @@ func (m misreadLengths) add(f *page.Fetch) {
 	if certain || name != "windows-1252" || !utf8.Valid(f.Body) {
 		return
 	}
+	// That program's decoder made open bytes U+FFFD, and not the control characters of the
+	// Encoding standard.
+	text, err := charmap.Windows1252.NewDecoder().Bytes(f.Body)
+	if err != nil {
+		panic(err) // it replaces what it cannot decode
+	}
 	misread := *f
-	misread.Header = http.Header{"Content-Type": {"text/html; charset=windows-1252"}}
+	misread.Body = text
+	misread.Header = http.Header{"Content-Type": {"text/html; charset=utf-8"}}
 	m[f.URL] = len(page.Interpret(&misread).Text)
 }
 
