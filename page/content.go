@@ -16,13 +16,16 @@ type content struct {
 
 // read returns what a body says: decoded is the body in UTF-8, raw as it was sent. The links
 // of the result are x's.
-func (x *extractor) read(k kind, decoded, raw []byte) content {
+func (x *extractor) read(k kind, contentType string, decoded, raw []byte) content {
 	if k == kindText {
 		x.text.write(string(decoded))
 	} else {
 		x.html(decoded)
 	}
 	c := x.content()
+	if k == kindHTML {
+		c.encodeQueries(func() string { label, _ := charsetOf(raw, contentType, k); return label })
+	}
 	c.key = contentKey(x.title.buf, x.text.buf, x.template.buf, raw)
 	return c
 }

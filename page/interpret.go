@@ -23,7 +23,8 @@ const MaxAnchorLength = 256
 // host with a sign before a number, such as "-2", is no IPv4 address; and <meta
 // charset=x-user-defined>. Version 8: a <base> of another scheme; and a template in HTML in SVG or
 // MathML. Version 9: "^" in a path is escaped; hidden titles, and
-// links in links; control characters of single-byte character sets.
+// links in links; control characters of single-byte character sets;
+// queries in the character set of the page.
 const InterpretVersion = 9
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
@@ -118,7 +119,7 @@ func interpretPage(f *Fetch, k kind, body []byte, s *scripting) Document {
 	x := extractors.Get().(*extractor)
 	defer x.release()
 	x.scripting = s
-	c := x.read(k, body, f.Body)
+	c := x.read(k, f.Header.Get("Content-Type"), body, f.Body)
 	return c.document(f)
 }
 

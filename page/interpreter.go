@@ -52,7 +52,7 @@ func (in *Interpreter) Interpret(f *Fetch, sum [sha256.Size]byte, read func(use 
 		k := bodyKind(f)
 		x := extractors.Get().(*extractor)
 		defer x.release()
-		c := x.read(k, decode(body, id.contentType, k), body)
+		c := x.read(k, id.contentType, decode(body, id.contentType, k), body)
 		if len(body) > 0 { // it may be missing, and then the digest is not its own
 			in.remember(id, &c)
 		}

@@ -1,0 +1,114 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+)
+
+// encodeQueries percent-encodes the queries of the references of a page in the page's character
+// set, as the URL standard does for documents: a page in windows-1251 that links to "?q=да" means
+// "?q=%E4%E0". Paths are in UTF-8 on every page. label returns the character set; it is only
+// asked for if it matters.
+func (c *content) encodeQueries(label func() string) {
+	var enc *encoding.Encoder
+	for ref := range c.refs {
+		path, query := cutQuery(*ref)
+		if isASCII(query) {
+			continue
+		}
+		if enc == nil {
+			l := label()
+			if l == "utf-8" || strings.HasPrefix(l, "utf-16") || l == "replacement" {
+				return
+			}
+			enc = encodingFor(l).NewEncoder()
+		}
+		*ref = path + "?" + encodeQuery(query, enc)
+	}
+}
+
+// refs yields all references of the page that are encoded in its character set.
+func (c *content) refs(yield func(ref *string) bool) {
+	if !yield(&c.baseRef) || !yield(&c.refresh) {
+		return
+	}
+	for i := range c.links {
+		if !yield(&c.links[i].ref) {
+			return
+		}
+	}
+	for i := range c.alternates {
+		if !yield(&c.alternates[i].ref) {
+			return
+		}
+	}
+	for _, list := range [][]string{c.frames, c.canonicals} {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
+}
+
+// cutQuery returns what is before and after the question mark of a reference, without fragment.
+func cutQuery(ref string) (path, query string) {
+	ref, _, _ = strings.Cut(ref, "#")
+	path, query, _ = strings.Cut(ref, "?")
+	return path, query
+}
+
+// encodeQuery encodes runs of characters outside ASCII, and leaves ASCII to the parser.
+func encodeQuery(query string, enc *encoding.Encoder) string {
+	var b strings.Builder
+	for query != "" {
+		n := runLength(query, true)
+		b.WriteString(query[:n])
+		query = query[n:]
+		n = runLength(query, false)
+		encodeRun(&b, query[:n], enc)
+		query = query[n:]
+	}
+	return b.String()
+}
+
+// runLength returns the length of the run of characters in ASCII, or outside it, that s begins
+// with.
+func runLength(s string, ascii bool) int {
+	for i := range len(s) {
+		if (s[i] < utf8.RuneSelf) != ascii {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// encodeRun writes a run of characters outside ASCII, as one where possible: ISO-2022-JP has
+// states. A character that the set lacks becomes a numeric character reference.
+func encodeRun(b *strings.Builder, run string, enc *encoding.Encoder) {
+	if encoded, err := enc.String(run); err == nil {
+		escapeQuery(b, encoded)
+		return
+	}
+	for _, r := range run {
+		if encoded, err := enc.String(string(r)); err == nil {
+			escapeQuery(b, encoded)
+		} else {
+			fmt.Fprintf(b, "%%26%%23%d%%3B", r)
+		}
+	}
+}
+
+// escapeQuery writes bytes with those of the standard's special-query percent-encode set escaped.
+func escapeQuery(b *strings.Builder, s string) {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte(`"#<>'`, c) >= 0 {
+			fmt.Fprintf(b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+}
