@@ -13,8 +13,8 @@ import (
 )
 
 // The character set of a body is determined by the first of these that is present:
-// its byte order mark, the Content-Type field, a <meta> element, detection
-// (semantics.md section 3; labels as in the Encoding standard). Two things differ from
+// its byte order mark, the Content-Type field, a <meta> element or else an XML declaration,
+// detection (semantics.md section 3; labels as in the Encoding standard). Two things differ from
 // x/net's charset package: a <meta> counts anywhere, not just in the first 1024 bytes,
 // and detection of UTF-8 reads the whole body, because the first KB of many pages is
 // all ASCII.
@@ -74,6 +74,9 @@ func charsetOf(body []byte, contentType string, k kind) (label string, rest []by
 	}
 	if k == kindHTML {
 		if label = metaCharset(body); label != "" {
+			return label, body
+		}
+		if label = xmlEncoding(body); label != "" {
 			return label, body
 		}
 	}
@@ -162,18 +165,21 @@ func metaCharset(body []byte) string {
 			if string(name) != "meta" || !hasAttr {
 				continue
 			}
-			label := declaredCharset(z)
-			switch {
-			case label == "":
-			case strings.HasPrefix(label, "utf-16"):
-				return "utf-8" // it cannot be UTF-16, as it was readable as ASCII
-			case label == "x-user-defined":
+			if label := declaredCharset(z); label == "x-user-defined" {
 				return "windows-1252" // as the standard has it, for pages that bring their own fonts
-			default:
-				return label
+			} else if label != "" {
+				return readableLabel(label)
 			}
 		}
 	}
+}
+
+// readableLabel corrects the label that a body declares in ASCII: it cannot be UTF-16.
+func readableLabel(label string) string {
+	if strings.HasPrefix(label, "utf-16") {
+		return "utf-8"
+	}
+	return label
 }
 
 // declaredCharset reads the attributes of the current <meta> of z.
