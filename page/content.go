@@ -20,6 +20,9 @@ func (x *extractor) read(k kind, contentType string, decoded, raw []byte) conten
 	if k == kindText {
 		x.text.write(string(decoded))
 	} else {
+		if isXHTML(contentType) {
+			decoded = closeEmpty(decoded)
+		}
 		x.html(decoded)
 	}
 	c := x.content()

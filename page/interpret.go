@@ -24,7 +24,7 @@ const MaxAnchorLength = 256
 // charset=x-user-defined>. Version 8: a <base> of another scheme; and a template in HTML in SVG or
 // MathML. Version 9: "^" in a path is escaped; hidden titles, and
 // links in links; control characters of single-byte character sets;
-// queries in the character set of the page; XML declarations.
+// queries in the character set of the page; XML declarations, and empty elements of XHTML.
 const InterpretVersion = 9
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
