@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,7 +81,15 @@ func TestShardedDeployment(t *testing.T) {
 	runIndexer(t, f.args("reader", "reindex")...)
 	sameAnswers(t, "after reindex", answers(t, f.args("reader")...), merged)
 	wantRefused(t, "divided into another number of shards", f.args("other", "worker", "--index-shards", "2")...)
+	server := startServe(t, f.args("server", "serve")...)
+	server.get("/readyz")
 	stopChild(t, two)
+	for status := http.StatusOK; status == http.StatusOK; status, _ = server.do("/readyz", nil) {
+		if t.Context().Err() != nil {
+			t.Fatal("the server is ready although no worker keeps a shard")
+		}
+	}
+	server.stop()
 	data := filepath.Join(f.dir, "two")
 	sameAnswers(t, "from directories", answers(t, "--data", data), merged)
 	out := runIndexer(t, append([]string{"--data", data, "query", "lighthouse"}, shardFlagsOf(data, 3)...)...)

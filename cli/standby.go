@@ -275,8 +275,12 @@ func (st *standby) notes() []string {
 	return []string{"Another process has the data directory: " + st.holder + ". Searches use the index files, and that process is asked for details."}
 }
 
-// isElsewhere reports whether this process does not hold the directory.
+// isElsewhere reports whether other processes run the observers: one holds the directory, or
+// workers share the store.
 func (st *standby) isElsewhere() bool {
+	if st.app.isShared() && st.app.cfg.Oracle != "" {
+		return true
+	}
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	return st.place == nil || st.place.elsewhere
