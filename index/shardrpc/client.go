@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 
 	"github.com/webindexer/indexer/index"
 )
@@ -63,17 +64,20 @@ func (s source) Begin(ctx context.Context) (index.Session, error) {
 
 // begin opens a stream and sends its first message.
 func (c *Client) begin(ctx context.Context, first hello) (*clientSession, *reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, sessionWithin)
-	late := time.AfterFunc(beginWithin, cancel)
-	s := &clientSession{cancel: cancel}
+	ctx, end := context.WithTimeoutCause(ctx, sessionWithin, noAnswer(sessionWithin))
+	ctx, cancel := context.WithCancelCause(ctx)
+	s := &clientSession{ctx: ctx, cancel: func() { cancel(nil); end() }}
+	late := time.AfterFunc(beginWithin, func() { cancel(noAnswer(beginWithin)) })
+	defer late.Stop()
 	var err error
 	if s.stream, err = c.conn.NewStream(ctx, &streamDesc, "/"+serviceName+"/"+streamName); err != nil {
-		cancel()
-		return nil, nil, unavailable(err)
+		err = s.unavailable(err)
+		s.cancel()
+		return nil, nil, err
 	}
 	r, err := s.exchange(&first)
 	if !late.Stop() && err == nil {
-		err = fmt.Errorf("%w: no answer within %s", index.ErrUnavailable, beginWithin)
+		err = s.unavailable(noAnswer(beginWithin))
 	}
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
@@ -82,6 +86,7 @@ func (c *Client) begin(ctx context.Context, first hello) (*clientSession, *reply
 }
 
 type clientSession struct {
+	ctx    context.Context // of the stream
 	stream grpc.ClientStream
 	cancel context.CancelFunc
 }
@@ -93,11 +98,11 @@ func (s *clientSession) exchange(message any) (*reply, error) {
 		if why := s.stream.RecvMsg(new(reply)); why != nil {
 			err = why
 		}
-		return nil, unavailable(err)
+		return nil, s.unavailable(err)
 	}
 	r := new(reply)
 	if err := s.stream.RecvMsg(r); err != nil {
-		return nil, unavailable(err)
+		return nil, s.unavailable(err)
 	}
 	if r.Error != "" {
 		return nil, fmt.Errorf("%w: %s", index.ErrUnavailable, r.Error)
@@ -124,4 +129,14 @@ func (s *clientSession) Close() error {
 	return err
 }
 
-func unavailable(err error) error { return fmt.Errorf("%w: %w", index.ErrUnavailable, err) }
+// unavailable says why there is no answer. gRPC only says that the stream was cancelled, and
+// not why.
+func (s *clientSession) unavailable(err error) error {
+	if why := context.Cause(s.ctx); why != nil {
+		return fmt.Errorf("%w: %w", index.ErrUnavailable, why)
+	}
+	return fmt.Errorf("%w: %s", index.ErrUnavailable, status.Convert(err).Message())
+}
+
+// noAnswer says how long there was no answer.
+func noAnswer(within time.Duration) error { return fmt.Errorf("no answer within %s", within) }

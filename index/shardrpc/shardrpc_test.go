@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -149,9 +150,29 @@ func TestUnavailable(t *testing.T) {
 		t.Error(err)
 	}
 	search(c.Shard(1, 2))
-	if _, err := c.Shards(t.Context()); !errors.Is(err, index.ErrUnavailable) {
+	if _, err := c.Shards(t.Context()); !errors.Is(err, index.ErrUnavailable) || strings.Contains(err.Error(), "rpc error") {
 		t.Errorf("a server that was stopped: %v", err)
 	}
+}
+
+// TestSilent: the error about a holder that accepts connections and is silent, as one that was
+// stopped, says so.
+func TestSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pipe := func(context.Context, string) (net.Conn, error) {
+			here, _ := net.Pipe()
+			return here, nil
+		}
+		c, err := Dial("silent", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(pipe))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, err = c.Shard(0, 1).Begin(t.Context())
+		if !errors.Is(err, index.ErrUnavailable) || !strings.HasSuffix(err.Error(), ": no answer within 3s") {
+			t.Error(err)
+		}
+	})
 }
 
 // TestNoDeadline: a session without a deadline would keep a state of the files for ever.
