@@ -10,6 +10,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/engines"
 )
 
 // TestOracleFailover: two oracles serve a deployment that is loading. The one that serves is
@@ -89,6 +94,76 @@ func TestCutOffWorker(t *testing.T) {
 			f.stop(others...)
 		})
 	}
+}
+
+// TestServerFoundDead: others find a server dead while it is stopped. When it continues, it joins
+// them again, and shows details of pages.
+func TestServerFoundDead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a database and several processes")
+	}
+	f := newFleet(t)
+	worker := f.worker("one")
+	f.finish(f.load(recordedWeb(t, f.dir)...), worker)
+	c := startChild(t, "", f.args("one", "serve", "--listen", "127.0.0.1:0")...)
+	_, url, _ := strings.Cut(c.Until("serving on "), "serving on ")
+	s := &served{t: t, url: strings.TrimSuffix(strings.TrimSpace(url), "/")}
+	const details = "/api/inspect?url=https://lighthouse.example/"
+	before := s.get(details)
+	token := f.running("indexer serve")
+	c.Signal(syscall.SIGSTOP)
+	f.bury(token)
+	c.Signal(syscall.SIGCONT)
+	if after := s.get(details); after != before {
+		t.Errorf("afterwards: %s", after)
+	}
+	c.Until("has joined them again")
+	stopChild(t, c)
+	f.stop(worker)
+}
+
+// bury finds a process dead, which has to be stopped.
+func (f *fleet) bury(token string) {
+	f.t.Helper()
+	self, err := oracle.Join(f.t.Context(), f.table(), 0)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for alive := true; alive; {
+		if alive, err = self.Alive(f.t.Context(), token); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+	if err := self.Leave(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// running is the token of the process that runs a command, once it has told.
+func (f *fleet) running(command string) string {
+	f.t.Helper()
+	for table := f.table(); ; {
+		list, err := oracle.Processes(f.t.Context(), table)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, p := range list {
+			if p.Role == command {
+				return p.Token
+			}
+		}
+	}
+}
+
+// table opens the store.
+func (f *fleet) table() store.Table {
+	f.t.Helper()
+	table, err := engines.Open(f.t.Context(), f.store, repository.SharedGroups(), engines.Options{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(func() { _ = table.Close() })
+	return table
 }
 
 // wantGivenUp runs a command in the directory of a worker that is cut off.

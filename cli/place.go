@@ -10,6 +10,7 @@ import (
 
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/repository/inspect"
@@ -137,6 +138,8 @@ func (p *place) isGone(err error) bool {
 	case err == nil:
 		return false
 	case p.ctx.Err() != nil:
+		return true
+	case errors.Is(err, oracle.ErrLapsed): // until it shows signs of life again, or rejoins
 		return true
 	}
 	return p.elsewhere && (errors.Is(err, control.ErrNobody) || errors.Is(err, control.ErrCutOff) || errors.Is(err, remote.ErrReleased))

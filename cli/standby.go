@@ -121,7 +121,11 @@ func (st *standby) run(ctx context.Context) {
 			st.release(ctx)
 			since, rest = time.Now(), 0
 		case <-ticker.C:
-			if err := st.session.repo.Failure(); err != nil && !st.crawls.Load() {
+			switch err := st.session.repo.Failure(); {
+			case err == nil, st.crawls.Load():
+			case st.session.isDivided():
+				st.rejoin(ctx)
+			default:
 				st.say("the observers have stopped: %v; this server keeps searching the index files, and tries again in %v", err, troubleTime)
 				st.release(ctx)
 				since, rest = time.Now(), troubleTime

@@ -168,12 +168,13 @@ func (m *Manager) run(ctx context.Context) {
 	defer ticker.Stop()
 	for lapsed := false; ; {
 		err := m.live.Valid()
+		dead := m.db.FoundDead(ctx)
 		switch {
+		case dead != nil:
+			m.lose(dead)
+			return
 		case err == nil:
 			m.whileValid(ctx, m.tryAll)
-		case m.foundDead(ctx):
-			m.lose(err)
-			return
 		case !lapsed && m.opts.Failed != nil:
 			m.opts.Failed(fmt.Errorf("leases rest until others can know that this process is alive: %w", err))
 		}
@@ -210,15 +211,6 @@ func (m *Manager) whileValid(ctx context.Context, fn func(context.Context)) {
 		}
 	})
 	fn(ctx)
-}
-
-// foundDead reports whether others have found this process dead. A process that is merely not
-// valid may become valid again: if the table, in which it shows signs of life, is
-// unreachable, no process can find another one dead. So the process keeps its leases, which
-// no other can have taken, and begins no run under them meanwhile (Held).
-func (m *Manager) foundDead(ctx context.Context) bool {
-	alive, err := m.live.Alive(ctx, m.live.Token())
-	return err == nil && !alive
 }
 
 // tryAll tries to take each lease that this process wants, and serves those that it holds.

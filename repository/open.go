@@ -109,10 +109,10 @@ type Repository struct {
 	leases   *lease.Manager // nil unless the table is shared
 	wants    map[string]lease.Want
 	log      *zap.Logger
-	// stopCollecting ends collecting, which collects the garbage of a shared table.
-	stopCollecting context.CancelFunc
-	collecting     sync.WaitGroup
-	collector      *txn.Collector // nil unless Options.Collect
+	// stopTask ends the task of a process that shares the table (runTask).
+	stopTask  context.CancelFunc
+	task      sync.WaitGroup
+	collector *txn.Collector // nil unless Options.Collect
 
 	// gate is held shared by every Load, and exclusively by Quiet.
 	gate sync.RWMutex
@@ -380,9 +380,9 @@ func (r *Repository) closeParts() error {
 	}
 	r.warnUnrendered()
 	errs = append(errs, r.tracing.stop())
-	if r.stopCollecting != nil {
-		r.stopCollecting()
-		r.collecting.Wait()
+	if r.stopTask != nil {
+		r.stopTask()
+		r.task.Wait()
 	}
 	if r.leases != nil { // all observers have ended
 		r.leases.Halt() // it may be opening the index files

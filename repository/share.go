@@ -58,15 +58,41 @@ func (r *Repository) shared() bool { return r.share != nil }
 // of office documents.
 func (r *Repository) startShared(ctx context.Context, log *zap.Logger) error {
 	if !r.share.Works {
-		return r.pipeline.Attach(ctx, r.db)
+		if err := r.pipeline.Attach(ctx, r.db); err != nil {
+			return err
+		}
+		r.runTask(ctx, r.watchDeath)
+		return nil
 	}
 	if err := r.pipeline.Start(ctx, r.db); err != nil {
 		return err
 	}
-	r.leases.Start(ctx)
-	ctx, r.stopCollecting = context.WithCancel(context.WithoutCancel(ctx))
-	r.collecting.Go(func() { r.collectShared(ctx, log) })
+	r.leases.Start(ctx) // which also notices the death of this process
+	r.runTask(ctx, func(ctx context.Context) { r.collectShared(ctx, log) })
 	return nil
+}
+
+// runTask runs a task until Close.
+func (r *Repository) runTask(ctx context.Context, task func(context.Context)) {
+	ctx, r.stopTask = context.WithCancel(context.WithoutCancel(ctx))
+	r.task.Go(func() { task(ctx) })
+}
+
+// watchDeath makes the pipeline fail when other processes have found this one dead.
+func (r *Repository) watchDeath(ctx context.Context) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if err := r.db.FoundDead(ctx); err != nil {
+			r.pipeline.Fail(err)
+			return
+		}
+	}
 }
 
 // collectShared collects garbage for as long as this process holds the lease.
@@ -99,10 +125,8 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 		return nil, err
 	}
 	o := lease.Options{
-		Place: place,
-		Lost: func(err error) {
-			r.pipeline.Fail(fmt.Errorf("other processes have found this one dead; start it again: %w", err))
-		},
+		Place:  place,
+		Lost:   func(err error) { r.pipeline.Fail(err) }, // the pipeline is made later
 		Failed: func(err error) { opts.Log.Warn("will try again to take a lease", zap.Error(err)) },
 	}
 	gained := map[string]func(context.Context) error{

@@ -2,6 +2,7 @@ package repository_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/verify"
 )
 
@@ -177,6 +179,27 @@ func TestSharedLeasesMove(t *testing.T) {
 	wantAlike(t, want, append(workers, loader)...)
 	for _, m := range append(workers, loader) {
 		closeNow(t, m.Repository)
+	}
+}
+
+// TestLoaderFoundDead: a loader that others have found dead loads nothing more, and no longer waits
+// for the workers.
+func TestLoaderFoundDead(t *testing.T) {
+	f := newFleet(t)
+	loader := f.join(false)
+	fetch := &page.Fetch{URL: "https://lighthouse.example/", Time: time.Unix(1, 0), Status: 200, Body: []byte("a lamp")}
+	if _, err := loader.Load(t.Context(), fetch); err != nil {
+		t.Fatal(err)
+	}
+	loader.process.Die()
+	if err := loader.Quiesce(t.Context()); !errors.Is(err, txn.ErrDead) {
+		t.Errorf("it waits, and then: %v", err)
+	}
+	if _, err := loader.Load(t.Context(), fetch); !errors.Is(err, txn.ErrDead) {
+		t.Errorf("it loads: %v", err)
+	}
+	if err := loader.Close(); !errors.Is(err, txn.ErrDead) {
+		t.Errorf("it closes: %v", err)
 	}
 }
 

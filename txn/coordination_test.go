@@ -211,6 +211,22 @@ func TestDeathWhileUndoing(t *testing.T) {
 	}
 }
 
+// TestRunOfTheDead: a process that others have found dead does not start over.
+func TestRunOfTheDead(t *testing.T) {
+	table, o := sharedTable(t), &office{}
+	db, desk := openShared(t, table, o, Options{})
+	runs := 0
+	_, err := db.Run(context.Background(), func(tx *Txn) error {
+		runs++
+		desk.die()
+		_, err := tx.Get(context.Background(), "row", app("c"))
+		return err
+	})
+	if !errors.Is(err, ErrDead) || runs != 1 {
+		t.Errorf("%d runs, and then %v", runs, err)
+	}
+}
+
 // TestBankOfProcesses: transfers between accounts in several DBs on one table, and each
 // audit finds the whole sum. Some processes die in mid-commit, and others take their place.
 func TestBankOfProcesses(t *testing.T) {

@@ -289,3 +289,20 @@ func (db *DB) checkAlive() error {
 	}
 	return nil
 }
+
+// FoundDead returns an error that matches ErrDead if other processes have found this one dead.
+// A process that is merely not valid may become valid again: while the table, in which it shows
+// signs of life, is out of reach, no process can find another one dead.
+func (db *DB) FoundDead(ctx context.Context) error {
+	if db.shared == nil {
+		return nil
+	}
+	why := db.liveness.Valid()
+	if why == nil {
+		return nil
+	}
+	if alive, err := db.liveness.Alive(ctx, db.liveness.Token()); err != nil || alive {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrDead, why)
+}

@@ -46,7 +46,8 @@ const maxAttempts = 40
 
 // Run begins a transaction, calls fn, and commits. After a conflict it waits and starts
 // over with a new transaction. Transactions that conflicted at one cell retry in order of
-// arrival (fairqueue.go), so none starves. fn must have no effects
+// arrival (fairqueue.go), so none starves. A process that others have found dead does not
+// start over (ErrDead). fn must have no effects
 // outside the transaction, and must not commit. Run returns an unknown outcome
 // to the caller: only the caller knows whether a repetition does harm.
 func (db *DB) Run(ctx context.Context, fn func(*Txn) error) (commit uint64, err error) {
@@ -57,6 +58,9 @@ func (db *DB) Run(ctx context.Context, fn func(*Txn) error) (commit uint64, err 
 		commit, err = db.attempt(ctx, fn, &place)
 		if !errors.Is(err, ErrConflict) {
 			return commit, err
+		}
+		if dead := db.FoundDead(ctx); dead != nil {
+			return 0, errors.Join(dead, err)
 		}
 		var conflict *ConflictError
 		if errors.As(err, &conflict) && place.moveTo(ctx, conflict.Cell) {
