@@ -125,7 +125,7 @@ var outcomes = []outcome{
 	{is(txn.ErrDead, oracle.ErrLapsed), statusFailed, "it was stopped, or cut off from the store, for too long; nothing that was loaded is lost"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
 	{is(errNoIndexFiles), statusUsage, reindexHint},
-	{is(errFilesElsewhere), statusUsage, "the worker that holds the lease index keeps them: run the command with its data directory, which `indexer status` shows"},
+	{is(errFilesElsewhere), statusUsage, "the worker that holds the lease index keeps them: run the command with its data directory, which `indexer status` shows; if it lists index-0, set index_shards as the workers do"},
 	{is(errTarget), statusUsage, "name an empty data directory or database with --to; nothing was changed in this one"},
 	{is(repository.ErrIncomplete), statusUsage, "run the same `indexer copy` command again: it continues, and the store can be used when it has ended"},
 	{is(index.ErrForeign, index.ErrOldFormat, repository.ErrOtherIndex), statusUsage, reindexHint},

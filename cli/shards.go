@@ -78,6 +78,9 @@ func (a *app) openShardSearch(ctx context.Context) (_ *shardSearch, err error) {
 		if s.table, err = a.openTable(ctx); err != nil {
 			return nil, err
 		}
+		if err := repository.CheckShards(ctx, s.table, a.cfg.IndexShards); err != nil {
+			return nil, errors.Join(err, s.table.Close())
+		}
 	}
 	return s, nil
 }

@@ -81,6 +81,7 @@ func TestShardedDeployment(t *testing.T) {
 	runIndexer(t, f.args("reader", "reindex")...)
 	sameAnswers(t, "after reindex", answers(t, f.args("reader")...), merged)
 	wantRefused(t, "divided into another number of shards", f.args("other", "worker", "--index-shards", "2")...)
+	wantRefused(t, "divided into another number of shards", f.args("reader", "query", "lighthouse", "--index-shards", "8")...)
 	server := startServe(t, f.args("server", "serve")...)
 	server.get("/readyz")
 	stopChild(t, two)

@@ -112,16 +112,12 @@ func (r *Repository) agreeOnShards(ctx context.Context, opts Options) error {
 	if err != nil {
 		return fmt.Errorf("read the number of shards: %w", err)
 	}
-	number, id, _ := strings.Cut(cell, " ")
-	n := 1
-	if cell != "" {
-		if n, err = strconv.Atoi(number); err != nil || n < 1 || n > MaxShards {
-			return fmt.Errorf("cell %s: %q: %w", schema.IndexShards.Name, cell, store.ErrCorrupt)
-		}
+	n, id, err := parseShards(cell)
+	if err != nil {
+		return err
 	}
 	if wants && n != want {
-		return fmt.Errorf("%w: %d, and the setting index_shards says %d; set index_shards to %d everywhere, or stop all workers and start the first one with --reshard, which divides them anew",
-			ErrOtherShards, n, want, n)
+		return fmt.Errorf("%w, or stop all workers and start the first one with --reshard, which divides them anew", otherShards(n, want))
 	}
 	if n == 1 {
 		if r.share.Reshard {
@@ -136,6 +132,35 @@ func (r *Repository) agreeOnShards(ctx context.Context, opts Options) error {
 		r.shards.list = append(r.shards.list, s)
 	}
 	return nil
+}
+
+// parseShards reads the cell with the number of shards and their identity. Without one, there is
+// one shard.
+func parseShards(cell string) (n int, id string, err error) {
+	if cell == "" {
+		return 1, "", nil
+	}
+	number, id, _ := strings.Cut(cell, " ")
+	if n, err = strconv.Atoi(number); err != nil || n < 1 || n > MaxShards {
+		return 0, "", fmt.Errorf("cell %s: %q: %w", schema.IndexShards.Name, cell, store.ErrCorrupt)
+	}
+	return n, id, nil
+}
+
+func otherShards(n, want int) error {
+	return fmt.Errorf("%w: %d, and the setting index_shards says %d; set index_shards to %d everywhere", ErrOtherShards, n, want, n)
+}
+
+// CheckShards returns an error that matches ErrOtherShards if a table has recorded another number
+// of shards. It needs no oracle.
+func CheckShards(ctx context.Context, table store.Reader, want int) error {
+	return txn.EachCommitted(ctx, table, schema.IndexShards, schema.AppRow, func(_ string, cell []byte) error {
+		n, _, err := parseShards(string(cell))
+		if err == nil && n != want {
+			err = otherShards(n, want)
+		}
+		return err
+	})
 }
 
 // recordShards returns the number of shards in the table. If there is none, or if it
