@@ -90,7 +90,9 @@ func (o *onlooker) show(ctx context.Context) error {
 	if s.Latency, err = repository.Probe(ctx, o.parts.table, probes); err != nil {
 		return err
 	}
-	o.askOracles(ctx, s)
+	if err := o.askOracles(ctx, s); err != nil {
+		return err
+	}
 	oldest, err := o.countBacklog(ctx, s)
 	if err != nil {
 		return err
@@ -154,11 +156,16 @@ func (o *onlooker) processes(ctx context.Context) (list []processState, err erro
 	return list, nil
 }
 
-func (o *onlooker) askOracles(ctx context.Context, s *state) {
+func (o *onlooker) askOracles(ctx context.Context, s *state) error {
 	if o.oracles == nil {
-		return
+		return nil
 	}
-	for _, st := range o.oracles.Statuses(ctx, 0) {
+	list := o.oracles.Statuses(ctx, 0)
+	holder, err := oracle.ReadHolder(ctx, o.parts.table)
+	if err != nil {
+		return err
+	}
+	for _, st := range list {
 		one := oracleState{Address: st.Address, State: oracleSilent}
 		switch {
 		case st.Err != nil:
@@ -168,12 +175,16 @@ func (o *onlooker) askOracles(ctx context.Context, s *state) {
 				Address: st.Address, State: oracleStandby, Term: st.Term, ServingMS: st.ServingMs, Last: st.Last, Ceiling: st.Ceiling,
 				HandedOut: st.HandedOut, Requests: st.Requests, PerSecond: st.PerSecond, Locks: st.Locks, Liveness: st.Liveness,
 			}
-			if st.Serving {
+			switch {
+			case st.Serving && st.Token != "" && st.Token != holder.Token:
+				one.State = oracleForeign
+			case st.Serving:
 				one.State = oracleServing
 			}
 		}
 		s.Oracles = append(s.Oracles, one)
 	}
+	return nil
 }
 
 // age asks the oracle that serves how long ago a timestamp was handed out, in milliseconds; 0

@@ -69,7 +69,7 @@ type crawlerState struct {
 // oracleState is what an oracle says of itself.
 type oracleState struct {
 	Address   string  `json:"address"`
-	State     string  `json:"state"` // serving, standing by, not answering
+	State     string  `json:"state"` // serving, standing by, serving another store, not answering
 	Term      uint64  `json:"term,omitempty"`
 	ServingMS uint64  `json:"serving_ms,omitempty"`
 	Last      uint64  `json:"last,omitempty"`
@@ -86,6 +86,7 @@ type oracleState struct {
 const (
 	oracleServing = "serving"
 	oracleStandby = "standing by"
+	oracleForeign = "serving another store"
 	oracleSilent  = "not answering"
 )
 
@@ -154,6 +155,8 @@ func (o *oracleState) text() string {
 			progress.Duration(fromMS(float64(o.ServingMS))), o.Term, o.PerSecond, count(int(o.Locks), "row lock"))
 	case oracleStandby:
 		return o.Address + " stands by"
+	case oracleForeign:
+		return o.Address + " serves another store: correct the setting oracle"
 	}
 	return fmt.Sprintf("%s does not answer: %s", o.Address, o.Error)
 }

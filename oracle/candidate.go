@@ -219,6 +219,12 @@ func (o *Oracle) Take(ctx context.Context, n uint64) (first uint64, err error) {
 	return t.take(ctx, n)
 }
 
+// Token is the liveness token of this process, which the table names while it serves.
+func (o *Oracle) Token() string {
+	member, _ := o.state()
+	return member.Token()
+}
+
 // Next implements txn.Timestamps, for users in the same process.
 func (o *Oracle) Next(ctx context.Context) (uint64, error) { return o.Take(ctx, 1) }
 

@@ -15,7 +15,9 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/oracle/remote/oraclepb"
+	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -24,6 +26,9 @@ type Options struct {
 	Security
 	// RetryFor is how long a call keeps asking when no oracle answers; 0 means 30 s.
 	RetryFor time.Duration
+	// Table is the table that the oracles have to serve: timestamps of another one would put
+	// writes out of order for ever. Without Table, the addresses are trusted.
+	Table store.Reader
 }
 
 const (
@@ -32,10 +37,15 @@ const (
 	answerWithin = 500 * time.Millisecond
 	// askAgain is the pause after all oracles have failed to answer.
 	askAgain = 25 * time.Millisecond
+	// readWithin bounds how long the table is waited for (Client.recognise).
+	readWithin = 5 * time.Second
 )
 
 // ErrClosed: the client was closed.
 var ErrClosed = errors.New("oracle: the client is closed")
+
+// ErrOtherTable: an oracle is not the one that the table names.
+var ErrOtherTable = errors.New("oracle: it serves another store; correct the setting oracle")
 
 // Client is the connection of a process to the oracles of its table, one of which serves
 // at a time.
@@ -48,6 +58,8 @@ type Client struct {
 	retryFor time.Duration
 	peers    []*peer
 	good     atomic.Int32 // the peer that answered last
+	table    store.Reader
+	known    string // the token of the oracle that the table named last; only run uses it
 
 	mu     sync.Mutex
 	open   *batch // collects callers until the next request
@@ -91,7 +103,7 @@ func Connect(addresses []string, token string, opts Options) (*Client, error) {
 		Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: answerWithin},
 		MinConnectTimeout: answerWithin,
 	}))
-	c := &Client{token: token, retryFor: opts.RetryFor, ring: make(chan struct{}, 1)}
+	c := &Client{token: token, retryFor: opts.RetryFor, table: opts.Table, ring: make(chan struct{}, 1)}
 	for _, a := range addresses {
 		if err := opts.Check(a); err != nil {
 			return nil, errors.Join(err, c.closePeers())
@@ -173,15 +185,36 @@ func (c *Client) run(ctx context.Context) {
 		b := c.open
 		c.open = nil
 		c.mu.Unlock()
-		b.err = c.ask(ctx, func(ctx context.Context, p *peer) error {
-			r, err := p.Timestamps(ctx, &oraclepb.TimestampsRequest{Count: b.n})
-			if err == nil {
-				b.first = r.First
+		b.err = c.ask(ctx, func(bounded context.Context, p *peer) error {
+			r, err := p.Timestamps(bounded, &oraclepb.TimestampsRequest{Count: b.n})
+			if err != nil {
+				return err
 			}
-			return err
+			b.first = r.First
+			return c.recognise(ctx, r.Token)
 		})
 		close(b.done)
 	}
+}
+
+// recognise returns ErrOtherTable unless the table names the oracle with a token. It asks the
+// table once for each oracle that begins to serve. An oracle that was replaced just now is not
+// recognised either: the next one is asked. Earlier versions send no token.
+func (c *Client) recognise(ctx context.Context, token string) error {
+	if c.table == nil || token == "" || token == c.known {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readWithin)
+	defer cancel()
+	h, err := oracle.ReadHolder(ctx, c.table)
+	if err != nil {
+		return err
+	}
+	if h.Token != token {
+		return ErrOtherTable
+	}
+	c.known = token
+	return nil
 }
 
 // abandon ends the callers that wait when the client is closed.
@@ -219,7 +252,7 @@ func (c *Client) ask(ctx context.Context, request func(context.Context, *peer) e
 		case ctx.Err() != nil:
 			return fmt.Errorf("oracle: %w", context.Cause(ctx))
 		case time.Since(began) > c.retryFor:
-			return fmt.Errorf("%w: no oracle has answered for %v; start one with `indexer oracle`: %w", txn.ErrNoTimestamps, c.retryFor, errors.Join(failed...))
+			return fmt.Errorf("%w: no oracle of this store has answered for %v; start one with `indexer oracle`: %w", txn.ErrNoTimestamps, c.retryFor, errors.Join(failed...))
 		}
 		timer := time.NewTimer(askAgain)
 		select {

@@ -155,6 +155,30 @@ func TestHandOver(t *testing.T) {
 	two.end(t)
 }
 
+// TestOtherTable: a client refuses timestamps of an oracle that serves another table, also if the
+// oracle of its own table has stopped.
+func TestOtherTable(t *testing.T) {
+	table := newTable(t)
+	other, own := startSite(t, newTable(t), Security{}), startSite(t, table, Security{})
+	defer other.end(t)
+	take := func(addresses ...string) error {
+		c, err := Connect(addresses, "a", Options{Table: table, RetryFor: 3 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, err = c.Next(t.Context())
+		return err
+	}
+	if err := take(other.address, own.address); err != nil {
+		t.Error(err)
+	}
+	own.end(t)
+	if err := take(own.address, other.address); !errors.Is(err, ErrOtherTable) {
+		t.Errorf("no oracle serves the table, and a client gets: %v", err)
+	}
+}
+
 func TestClientGivesUp(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

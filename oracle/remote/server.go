@@ -69,7 +69,7 @@ func (s service) Timestamps(ctx context.Context, r *oraclepb.TimestampsRequest) 
 	if err != nil {
 		return nil, failure(err)
 	}
-	return &oraclepb.TimestampsReply{First: first}, nil
+	return &oraclepb.TimestampsReply{First: first, Token: s.oracle.Token()}, nil
 }
 
 func (s service) Lock(ctx context.Context, r *oraclepb.LockRequest) (*oraclepb.LockReply, error) {
@@ -108,7 +108,7 @@ func (s service) Status(_ context.Context, q *oraclepb.StatusRequest) (*oraclepb
 	r := &oraclepb.StatusReply{
 		Serving: st.Serving, Term: st.Term, Last: st.Last, Ceiling: st.Ceiling,
 		HandedOut: st.HandedOut, Requests: st.Requests, Locks: uint64(st.Locks), Liveness: st.Domain,
-		PerSecond: st.PerSecond, AgeMs: uint64(s.oracle.Age(q.AgeOf).Milliseconds()),
+		Token: s.oracle.Token(), PerSecond: st.PerSecond, AgeMs: uint64(s.oracle.Age(q.AgeOf).Milliseconds()),
 	}
 	if st.Serving {
 		r.ServingMs = uint64(time.Since(st.Since).Milliseconds())

@@ -69,8 +69,10 @@ func (x *TimestampsRequest) GetCount() uint32 {
 }
 
 type TimestampsReply struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	First         uint64                 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	First uint64                 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
+	// The liveness token of the oracle. The table names it if this is the oracle of the table.
+	Token         string `protobuf:"bytes,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -110,6 +112,13 @@ func (x *TimestampsReply) GetFirst() uint64 {
 		return x.First
 	}
 	return 0
+}
+
+func (x *TimestampsReply) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
 }
 
 type LockRequest struct {
@@ -363,7 +372,9 @@ type StatusReply struct {
 	PerSecond float64 `protobuf:"fixed64,10,opt,name=per_second,json=perSecond,proto3" json:"per_second,omitempty"`
 	// How long ago the timestamp in the request was handed out. If that was before this term,
 	// it is how long the term has lasted, and the true age is greater.
-	AgeMs         uint64 `protobuf:"varint,11,opt,name=age_ms,json=ageMs,proto3" json:"age_ms,omitempty"`
+	AgeMs uint64 `protobuf:"varint,11,opt,name=age_ms,json=ageMs,proto3" json:"age_ms,omitempty"`
+	// The liveness token of the oracle.
+	Token         string `protobuf:"bytes,12,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -475,15 +486,23 @@ func (x *StatusReply) GetAgeMs() uint64 {
 	return 0
 }
 
+func (x *StatusReply) GetToken() string {
+	if x != nil {
+		return x.Token
+	}
+	return ""
+}
+
 var File_oracle_proto protoreflect.FileDescriptor
 
 const file_oracle_proto_rawDesc = "" +
 	"\n" +
 	"\foracle.proto\x12\x11indexer.oracle.v1\")\n" +
 	"\x11TimestampsRequest\x12\x14\n" +
-	"\x05count\x18\x01 \x01(\rR\x05count\"'\n" +
+	"\x05count\x18\x01 \x01(\rR\x05count\"=\n" +
 	"\x0fTimestampsReply\x12\x14\n" +
-	"\x05first\x18\x01 \x01(\x04R\x05first\"7\n" +
+	"\x05first\x18\x01 \x01(\x04R\x05first\x12\x14\n" +
+	"\x05token\x18\x02 \x01(\tR\x05token\"7\n" +
 	"\vLockRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12\x12\n" +
 	"\x04rows\x18\x02 \x03(\fR\x04rows\"\x1d\n" +
@@ -494,7 +513,7 @@ const file_oracle_proto_rawDesc = "" +
 	"\x04rows\x18\x02 \x03(\fR\x04rows\"\r\n" +
 	"\vUnlockReply\"&\n" +
 	"\rStatusRequest\x12\x15\n" +
-	"\x06age_of\x18\x01 \x01(\x04R\x05ageOf\"\xab\x02\n" +
+	"\x06age_of\x18\x01 \x01(\x04R\x05ageOf\"\xc1\x02\n" +
 	"\vStatusReply\x12\x18\n" +
 	"\aserving\x18\x01 \x01(\bR\aserving\x12\x12\n" +
 	"\x04term\x18\x02 \x01(\x04R\x04term\x12\x12\n" +
@@ -510,7 +529,8 @@ const file_oracle_proto_rawDesc = "" +
 	"\n" +
 	"per_second\x18\n" +
 	" \x01(\x01R\tperSecond\x12\x15\n" +
-	"\x06age_ms\x18\v \x01(\x04R\x05ageMs2\xbe\x02\n" +
+	"\x06age_ms\x18\v \x01(\x04R\x05ageMs\x12\x14\n" +
+	"\x05token\x18\f \x01(\tR\x05token2\xbe\x02\n" +
 	"\x06Oracle\x12V\n" +
 	"\n" +
 	"Timestamps\x12$.indexer.oracle.v1.TimestampsRequest\x1a\".indexer.oracle.v1.TimestampsReply\x12D\n" +
