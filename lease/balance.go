@@ -28,7 +28,8 @@ import (
 //     smallest token does.) That ends when the numbers differ by at most one, so no lease
 //     goes back and forth.
 //   - A process that cannot prepare for a lease that it has taken gives it back, and does not
-//     offer for a while, so that others do not leave the lease to it.
+//     offer for a while, so that others do not leave the lease to it. Nobody works under the
+//     lease during an attempt, so each while is twice as long as the one before, if others offer.
 //
 // All this decides only who works. What keeps two processes from acting under one lease is the
 // same as for any lease: the transaction that takes it, and its fences.
@@ -43,8 +44,12 @@ type Balanced struct {
 	Leave func(i int, drained func() error) (left bool, err error)
 }
 
-// benchedFor is how many looks a process that failed to prepare for a lease makes no offer.
-const benchedFor = 30
+// A process that failed to prepare for a lease makes no offer for benchedLeast looks, and after
+// further failures for benchedMost at most.
+const (
+	benchedLeast = 30
+	benchedMost  = 600
+)
 
 var offerColumn = txn.Column{Group: Group, Name: "offer"}
 
@@ -147,8 +152,7 @@ func (m *Manager) balance(ctx context.Context, b *Balanced) error {
 		if err != nil {
 			return err
 		}
-		if m.benched > 0 {
-			m.benched--
+		if m.isBenched(&d) {
 			return nil
 		}
 		if !slices.Contains(d.offers, m.live.Token()) {
@@ -170,6 +174,18 @@ func (m *Manager) balance(ctx context.Context, b *Balanced) error {
 		}
 	}
 	return nil
+}
+
+// isBenched reports whether this process makes no offer at this look.
+func (m *Manager) isBenched(d *division) bool {
+	if len(d.offers) == 0 { // nobody else does the work meanwhile
+		m.benched = min(m.benched, benchedLeast)
+	}
+	if m.benched == 0 {
+		return false
+	}
+	m.benched--
+	return true
 }
 
 func (m *Manager) lookNow(ctx context.Context, b *Balanced) (division, error) {
@@ -206,8 +222,12 @@ func (m *Manager) takeShare(ctx context.Context, b *Balanced, i int) error {
 		}
 	}
 	err := m.try(ctx, w)
-	if !prepared && ctx.Err() == nil {
-		m.benched = benchedFor
+	switch {
+	case m.holds(w.Name):
+		m.bench = 0
+	case !prepared && ctx.Err() == nil:
+		m.bench = min(max(2*m.bench, benchedLeast), benchedMost)
+		m.benched = m.bench
 		err = errors.Join(err, m.withdrawOffer(ctx, b))
 	}
 	if err != nil {

@@ -168,6 +168,33 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
+// TestBroken: a process that cannot prepare for a lease takes it less and less often if others
+// offer to, and otherwise tries as often as before.
+func TestBroken(t *testing.T) {
+	for _, tc := range []struct {
+		others bool
+		want   int
+	}{{true, 6}, {false, 33}} {
+		f, tries := newFleet(t), 0
+		b := &Balanced{Group: "s", Wants: []Want{{Name: "s0", Gained: func(context.Context) error {
+			tries++
+			return errors.New("no room")
+		}}}}
+		m := f.join(Options{Balanced: b})
+		if tc.others {
+			if err := f.join(Options{}).offer(t.Context(), b, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 1000 {
+			_ = m.balance(t.Context(), b) // that there is no room
+		}
+		if tries != tc.want {
+			t.Errorf("others: %v: it tried %d times, want %d", tc.others, tries, tc.want)
+		}
+	}
+}
+
 // TestDrainGivesUp: a process that could not drain a lease in time keeps all its fences, also
 // those of the runs that were under way, so that as many runs as before can begin, and the next
 // drain ends.

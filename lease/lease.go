@@ -87,7 +87,9 @@ type Manager struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
-	benched int // looks for which no offer is made (balance.go); only run uses it
+	// Looks for which no offer is made after a failure, and those that are left (balance.go).
+	// Only run uses them.
+	bench, benched int
 }
 
 // heldLease is a lease that this process holds.
