@@ -78,7 +78,7 @@ func join(ctx context.Context, table store.Table, address string) (_ *txn.Coordi
 		return nil, nil, err
 	}
 	c = append(c, within(member.Leave))
-	client, err := remote.Connect([]string{address}, member.Token(), remote.Options{Table: table})
+	client, err := remote.Connect([]string{address}, member.Token(), remote.Options{Holder: oracle.HolderIn(table)})
 	if err != nil {
 		return nil, c, err
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/oracle/remote/oraclepb"
-	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -26,9 +25,10 @@ type Options struct {
 	Security
 	// RetryFor is how long a call keeps asking when no oracle answers; 0 means 30 s.
 	RetryFor time.Duration
-	// Table is the table that the oracles have to serve: timestamps of another one would put
-	// writes out of order for ever. Without Table, the addresses are trusted.
-	Table store.Reader
+	// Holder reads from the table which process serves it (oracle.ReadHolder): timestamps of
+	// the oracle of another table would put writes out of order for ever. Without Holder, the
+	// addresses are trusted.
+	Holder func(context.Context) (oracle.Holder, error)
 }
 
 const (
@@ -58,7 +58,7 @@ type Client struct {
 	retryFor time.Duration
 	peers    []*peer
 	good     atomic.Int32 // the peer that answered last
-	table    store.Reader
+	holder   func(context.Context) (oracle.Holder, error)
 	known    string // the token of the oracle that the table named last; only run uses it
 
 	mu     sync.Mutex
@@ -103,7 +103,7 @@ func Connect(addresses []string, token string, opts Options) (*Client, error) {
 		Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: answerWithin},
 		MinConnectTimeout: answerWithin,
 	}))
-	c := &Client{token: token, retryFor: opts.RetryFor, table: opts.Table, ring: make(chan struct{}, 1)}
+	c := &Client{token: token, retryFor: opts.RetryFor, holder: opts.Holder, ring: make(chan struct{}, 1)}
 	for _, a := range addresses {
 		if err := opts.Check(a); err != nil {
 			return nil, errors.Join(err, c.closePeers())
@@ -201,12 +201,12 @@ func (c *Client) run(ctx context.Context) {
 // table once for each oracle that begins to serve. An oracle that was replaced just now is not
 // recognised either: the next one is asked. Earlier versions send no token.
 func (c *Client) recognise(ctx context.Context, token string) error {
-	if c.table == nil || token == "" || token == c.known {
+	if c.holder == nil || token == "" || token == c.known {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
-	h, err := oracle.ReadHolder(ctx, c.table)
+	h, err := c.holder(ctx)
 	if err != nil {
 		return err
 	}

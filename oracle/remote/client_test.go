@@ -162,7 +162,7 @@ func TestOtherTable(t *testing.T) {
 	other, own := startSite(t, newTable(t), Security{}), startSite(t, table, Security{})
 	defer other.end(t)
 	take := func(addresses ...string) error {
-		c, err := Connect(addresses, "a", Options{Table: table, RetryFor: 3 * time.Second})
+		c, err := Connect(addresses, "a", Options{Holder: oracle.HolderIn(table), RetryFor: 3 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

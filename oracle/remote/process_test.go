@@ -113,7 +113,7 @@ func beBank() error {
 	if err != nil {
 		return err
 	}
-	c, err := Connect(ParseAddresses(os.Getenv(oraclesVariable)), member.Token(), Options{Table: table})
+	c, err := Connect(ParseAddresses(os.Getenv(oraclesVariable)), member.Token(), Options{Holder: oracle.HolderIn(table)})
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func beClients() (err error) {
 	if err != nil {
 		return err
 	}
-	client, err := remote.Connect(q.Oracles, member.Token(), remote.Options{Table: table})
+	client, err := remote.Connect(q.Oracles, member.Token(), remote.Options{Holder: oracle.HolderIn(table)})
 	if err != nil {
 		return err
 	}

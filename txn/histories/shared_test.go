@@ -85,7 +85,7 @@ func (o *oracles) join() *txn.Coordination {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	client, err := remote.Connect(o.addresses, member.Token(), remote.Options{Table: o.table})
+	client, err := remote.Connect(o.addresses, member.Token(), remote.Options{Holder: oracle.HolderIn(o.table)})
 	if err != nil {
 		o.t.Fatal(err)
 	}
