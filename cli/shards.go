@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/shardrpc"
@@ -68,6 +69,9 @@ type shardSearch struct {
 
 // lookAgain is how long a server uses what it knows about the places of shards.
 const lookAgain = 2 * time.Second
+
+// findWithin bounds how long a search waits for the store to say where the shards are now.
+const findWithin = time.Second
 
 func (a *app) openShardSearch(ctx context.Context) (_ *shardSearch, err error) {
 	s := &shardSearch{app: a, clients: make(map[string]*shardrpc.Client)}
@@ -176,9 +180,12 @@ func (s *shardSearch) shards(ctx context.Context) (*index.Shards, error) {
 	if s.current != nil && time.Now().Before(s.until) {
 		return s.current, nil
 	}
-	at, missing, err := s.find(ctx)
+	at, missing, err := s.findSoon(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if at == nil {
+		return s.current, nil
 	}
 	known := fmt.Sprint(at, missing)
 	if s.current == nil || known != s.known {
@@ -194,6 +201,23 @@ func (s *shardSearch) shards(ctx context.Context) (*index.Shards, error) {
 	}
 	s.until = time.Now().Add(lookAgain)
 	return s.current, nil
+}
+
+// findSoon is find, or nil after findWithin if it is known where the shards were: while the
+// store is away, searches go on in the places of before.
+func (s *shardSearch) findSoon(ctx context.Context) (at map[shardrpc.Shard]shardPlace, missing []string, err error) {
+	if s.current == nil || s.table == nil {
+		return s.find(ctx)
+	}
+	bounded, cancel := context.WithTimeout(ctx, findWithin)
+	defer cancel()
+	at, missing, err = s.find(bounded)
+	if err != nil && ctx.Err() == nil {
+		s.app.log.Warn("searches where the shards were, because the store does not say where they are", zap.Error(err))
+		s.until = time.Now().Add(lookAgain)
+		return nil, nil, nil
+	}
+	return at, missing, err
 }
 
 func (s *shardSearch) source(shard shardrpc.Shard, at shardPlace) (index.ShardSource, error) {

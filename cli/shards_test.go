@@ -7,8 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+
+	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store/mem"
 )
 
 // shardQueries run on one index and on its shards.
@@ -84,6 +88,12 @@ func TestShardedDeployment(t *testing.T) {
 	wantRefused(t, "divided into another number of shards", f.args("reader", "query", "lighthouse", "--index-shards", "8")...)
 	server := startServe(t, f.args("server", "serve")...)
 	server.get("/readyz")
+	f.postgres.Kill()
+	two.Until("leases rest")
+	if found := server.get("/api/query?q=lighthouse"); strings.Contains(found, "incomplete") {
+		t.Errorf("while the database is away, a search finds: %s", found)
+	}
+	f.postgres.Restart(t)
 	stopChild(t, two)
 	for status := http.StatusOK; status == http.StatusOK; status, _ = server.do("/readyz", nil) {
 		if t.Context().Err() != nil {
@@ -118,4 +128,23 @@ func shardFlagsOf(data string, n int) (flags []string) {
 		flags = append(flags, "--shard", repository.ShardDir(data, i, 4))
 	}
 	return flags
+}
+
+// TestShardsWithoutStore: while the store is away, a server searches the shards where they were.
+func TestShardsWithoutStore(t *testing.T) {
+	table, err := mem.New(repository.SharedGroups(), mem.Options{TwoPhaseOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := &shardSearch{app: &app{log: zap.NewNop()}, table: table}
+	if _, err := s.shards(t.Context()); err == nil {
+		t.Error("it finds shards that it never knew")
+	}
+	s.current = index.NewShards(nil)
+	if got, err := s.shards(t.Context()); err != nil || got != s.current {
+		t.Errorf("it searches %v, %v", got, err)
+	}
 }

@@ -383,6 +383,10 @@ func (m *Manager) holds(name string) bool {
 	return m.held[name] != nil
 }
 
+// Keeps reports whether this process has a lease, also while it does not act under it because
+// others may consider it dead.
+func (m *Manager) Keeps(name string) bool { return m.holds(name) }
+
 // Held implements notify.Leases.
 func (m *Manager) Held(name string) bool { return m.holds(name) && m.live.Valid() == nil }
 

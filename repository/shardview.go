@@ -45,12 +45,13 @@ func (r *Repository) Shards(ctx context.Context) (list []Shard, err error) {
 }
 
 // HoldsShard reports whether this process holds a shard, and its files are up to date. Index
-// files that are not divided are shard 0 of 1.
+// files that are not divided are shard 0 of 1. A process that is cut off from the table keeps what
+// it holds: while the table is away, nobody else can have taken it, and searches go on.
 func (r *Repository) HoldsShard(number, of int) bool {
 	if r.shards == nil {
-		return r.leases != nil && number == 0 && of == 1 && r.leases.Held(observers.LeaseIndex)
+		return r.leases != nil && number == 0 && of == 1 && r.leases.Keeps(observers.LeaseIndex)
 	}
-	return of == len(r.shards.list) && number >= 0 && number < of && r.leases.Held(observers.LeaseShard(number))
+	return of == len(r.shards.list) && number >= 0 && number < of && r.leases.Keeps(observers.LeaseShard(number))
 }
 
 // ShardDir returns the directory of a shard that this process holds.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/web/assets"
 )
 
@@ -47,6 +48,10 @@ func explain(err error) (status int, text string) {
 		return http.StatusNotFound, textFrom(err, ErrNotThen)
 	case errors.Is(err, ErrElsewhere):
 		return http.StatusServiceUnavailable, "the process that holds the data directory is not responding, so details are unavailable; search still works"
+	case errors.Is(err, index.ErrUnavailable):
+		return http.StatusServiceUnavailable, "no part of the index answers at the moment; try again in a moment"
+	case errors.Is(err, txn.ErrNoTimestamps):
+		return http.StatusServiceUnavailable, "the store does not answer at the moment; try again in a moment"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return http.StatusServiceUnavailable, "the request took too long and was cancelled; try again in a moment"
 	}
@@ -68,7 +73,7 @@ func (s *Server) answer(handle handlerFunc) http.Handler {
 			return
 		}
 		status, text := explain(err)
-		if status == http.StatusInternalServerError {
+		if status == http.StatusInternalServerError || errors.Is(err, index.ErrUnavailable) || errors.Is(err, txn.ErrNoTimestamps) {
 			s.opts.Log.Error("request failed", zap.String("path", r.URL.Path), zap.Error(err))
 		}
 		if status == http.StatusServiceUnavailable {
