@@ -261,3 +261,33 @@ func TestAnchorOrder(t *testing.T) {
 		t.Error("another anchor does not")
 	}
 }
+
+// TestFoldedOfOtherHosts: versions of pages that are read only because one host dominates, and
+// are then not worth a place, count as results of their own, which they are.
+func TestFoldedOfOtherHosts(t *testing.T) {
+	dir := t.TempDir()
+	docs := generate(400, 1)
+	for i := range docs {
+		d := docs[i].Doc
+		if i < 300 {
+			d.URL, d.Title = page.URL(fmt.Sprintf("https://a.example/%d", i)), "Everywhere"
+			d.Text += strings.Repeat(" everywhere", 20)
+			continue
+		}
+		d.URL = page.URL(fmt.Sprintf("https://guide.example/%d.0/chapter%c.html", i%4+1, 'a'+i/4%25))
+		d.Title = fmt.Sprintf("Chapter %c", 'a'+i/4%25)
+		d.Text += strings.Repeat(" padding", 1000) + " everywhere"
+	}
+	apply(t, openTestWriter(t, dir), docs...)
+	res, err := openTestReader(t, dir).Search(t.Context(), "everywhere", Options{Limit: 400, PerHost: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	also := 0
+	for _, h := range res.Hits {
+		also += len(h.Also)
+	}
+	if len(res.Hits) != res.Total-res.Folded || also != res.Folded {
+		t.Errorf("%d hits of %d documents, of which %d count as folded and %d are", len(res.Hits), res.Total, res.Folded, also)
+	}
+}

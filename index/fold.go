@@ -61,7 +61,7 @@ func (s *search) readAndFold(ctx context.Context, above, list []candidate) ([]ca
 // and in the first bins of their sketches.
 func (s *search) fold(above, list []candidate) []candidate {
 	readWaiting(above, list)
-	list = s.foldInto(above, list)
+	list = foldInto(above, list)
 	taken := make([]bool, len(list))
 	out := make([]candidate, 0, len(list))
 	for i := range list {
@@ -82,7 +82,7 @@ func (s *search) fold(above, list []candidate) []candidate {
 		for j := i; j < len(list); j++ {
 			if !taken[j] && shown.covers(&list[j]) {
 				taken[j] = true
-				s.take(&shown, list[j])
+				take(&shown, list[j])
 			}
 		}
 		if shown.folded != nil {
@@ -94,14 +94,14 @@ func (s *search) fold(above, list []candidate) []candidate {
 }
 
 // foldInto folds candidates into the results of the tier above, and returns the others.
-func (s *search) foldInto(above, list []candidate) []candidate {
+func foldInto(above, list []candidate) []candidate {
 	if len(above) == 0 {
 		return list
 	}
 	kept := make([]candidate, 0, len(list))
 	for _, c := range list {
 		if i := slices.IndexFunc(above, func(a candidate) bool { return a.covers(&c) }); i >= 0 {
-			s.take(&above[i], c)
+			take(&above[i], c)
 		} else {
 			kept = append(kept, c)
 		}
@@ -110,12 +110,21 @@ func (s *search) foldInto(above, list []candidate) []candidate {
 }
 
 // take folds a candidate into another one.
-func (s *search) take(into *candidate, c candidate) {
+func take(into *candidate, c candidate) {
 	if into.folded == nil {
 		into.folded = new([]candidate)
 	}
 	*into.folded = append(*into.folded, c)
-	s.res.Folded++
+}
+
+// countFolded counts what is folded into the results.
+func countFolded(results []candidate) (n int) {
+	for i := range results {
+		if list := results[i].folded; list != nil {
+			n += len(*list)
+		}
+	}
+	return n
 }
 
 // mayReplace reports whether a candidate may be shown in the place of one with a better

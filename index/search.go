@@ -48,6 +48,7 @@ func searchAll(ctx context.Context, from *fanout, n *names, q string, opts *Opti
 	}
 	s := newSearch(from, n, c, opts, q)
 	found, err := s.run(ctx, inUse)
+	s.res.Folded = countFolded(found) // not before: diversify may leave out what something was folded into
 	if err == nil && opts.Facets {
 		s.res.Facets, err = s.facets(ctx, found)
 	}
