@@ -34,7 +34,7 @@ func (s setting) list() setting {
 // settings lists all keys, in the order of config.yaml.
 var settings = slices.Concat([]setting{
 	text("data", func(c *Config) *string { return &c.Data }),
-	checked("store", "a URL or nothing", func(c *Config) *string { return &c.Store }, noZero).hidden(),
+	checked("store", "badger: or nothing for the data directory, or a URL such as postgres://USER@HOST/DATABASE", func(c *Config) *string { return &c.Store }, isStore).hidden(),
 	checked("index", "sqlite: or a URL", func(c *Config) *string { return &c.Index }, noZero).hidden(),
 	number("index_shards", func(c *Config) *int { return &c.IndexShards }, 1, 1024),
 	checked("opensearch.credentials", "a path or nothing", func(c *Config) *string { return &c.OpenSearch.Credentials }, noZero),
@@ -89,6 +89,12 @@ func text(key string, field func(*Config) *string) setting {
 }
 
 func noZero(v string) bool { return !strings.ContainsRune(v, 0) }
+
+// isStore refuses what is neither the data directory nor a URL. A mistyped URL (postgres:/db)
+// would otherwise silently mean the data directory.
+func isStore(v string) bool {
+	return v == "" || v == "badger:" || noZero(v) && strings.Contains(v, "://")
+}
 
 // checked is a text that may be empty and has to satisfy ok.
 func checked(key, allowed string, field func(*Config) *string, ok func(string) bool) setting {

@@ -41,7 +41,7 @@ func openPostgres(ctx context.Context, setting string, groups []store.GroupSpec,
 // other is a URL, whose scheme chooses the engine. Errors in a URL are *store.SettingError.
 func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Options) (store.Table, error) {
 	if setting == "" {
-		return nil, fmt.Errorf("store: the setting is empty: name %s", known())
+		return nil, fmt.Errorf("store: the setting is empty: name a directory or %s", known())
 	}
 	if !Remote(setting) {
 		db, err := badgerdb.Open(setting, groups, opts.Badger)
@@ -84,11 +84,7 @@ func Redact(setting string) string {
 	return u.Redacted()
 }
 
-// known lists what a setting may be.
+// known lists the schemes of URLs.
 func known() string {
-	s := "a directory"
-	for _, scheme := range slices.Sorted(maps.Keys(schemes)) {
-		s += " or " + scheme + "://…"
-	}
-	return s
+	return strings.Join(slices.Sorted(maps.Keys(schemes)), "://… or ") + "://…"
 }
