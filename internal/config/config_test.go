@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-var wantLine = regexp.MustCompile(`(?m)^# want: ?(.*)$`)
+var wantLine = regexp.MustCompile(`(?m)# want: ?(.*)$`)
 
 // want is what a file of testdata says of itself.
 func want(t *testing.T, path string) string {

@@ -136,24 +136,28 @@ func syntaxError(path string, data []byte, err error) error {
 	case m == nil:
 		return &Error{Where: path, Reason: "not YAML: " + err.Error()}
 	case m[1] == "":
-		return &Error{Where: path + foreignLine(data), Reason: "not YAML: " + m[2]}
+		return &Error{Where: fmt.Sprintf("%s:%d", path, untoldLine(data, m[2])), Reason: "not YAML: " + m[2]}
 	}
 	return &Error{Where: path + ":" + m[1], Reason: "not YAML: " + m[2]}
 }
 
-// foreignLine returns ":" and the line of the first character that YAML does not allow, or
-// "" if there is none. The decoder does not tell the line of such characters.
-func foreignLine(data []byte) string {
+var yamlAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+
+// untoldLine returns the line of a mistake if the decoder does not tell it: for characters that
+// YAML does not allow, for references to nothing, and for all mistakes in the first line.
+func untoldLine(data []byte, reason string) int {
+	anchor := yamlAnchor.FindStringSubmatch(reason)
 	line := 1
-	for rest := data; len(rest) > 0; {
-		r, size := utf8.DecodeRune(rest)
-		switch {
-		case r == '\n':
-			line++
-		case r == utf8.RuneError && size == 1, unicode.IsControl(r) && r != '\t' && r != '\r' && r != '\u0085':
-			return fmt.Sprintf(":%d", line)
+	for text := range strings.Lines(string(data)) {
+		if strings.ContainsFunc(text, isForeign) || !utf8.ValidString(text) || anchor != nil && strings.Contains(text, "*"+anchor[1]) {
+			return line
 		}
-		rest = rest[size:]
+		line++
 	}
-	return ""
+	return 1
+}
+
+// isForeign reports whether YAML does not allow a character.
+func isForeign(r rune) bool {
+	return unicode.IsControl(r) && !strings.ContainsRune("\t\r\n\u0085", r)
 }
