@@ -117,7 +117,7 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 
 // serve serves until ctx ends, and runs work at the same time. It owns the listener.
 func (st *standby) serve(ctx context.Context, l net.Listener, o web.Options, work func(context.Context) error) (err error) {
-	files, err := st.app.openServing(ctx)
+	files, err := st.openIndex(ctx)
 	if err != nil {
 		return errors.Join(err, closeListener(l))
 	}

@@ -222,6 +222,40 @@ func TestServeBesideAnotherProcess(t *testing.T) {
 	}
 }
 
+// A process that has just begun to fill a directory has no index files yet. A server beside it
+// waits for them.
+func TestServeBesideABeginning(t *testing.T) {
+	data := lighthouseData(t)
+	holder := startServe(t, "--data", data)
+	defer holder.stop()
+	files := repository.IndexDir(data)
+	if err := os.Rename(files, files+".new"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, w := io.Pipe()
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, []string{"--data", data, "serve", "--listen", "127.0.0.1:0"}, strings.NewReader(""), io.Discard, w)
+		_ = w.Close()
+	}()
+	said := ""
+	for lines := bufio.NewScanner(r); lines.Scan(); said += lines.Text() + "\n" {
+		switch {
+		case strings.HasPrefix(lines.Text(), "Another process has the data directory"):
+			if err := os.Rename(files+".new", files); err != nil {
+				t.Fatal(err)
+			}
+		case strings.HasPrefix(lines.Text(), "serving on"):
+			cancel()
+		}
+	}
+	if status := <-done; status != statusDone {
+		t.Errorf("exit status %d: %s", status, said)
+	}
+}
+
 // With --crawl, fetched pages are searchable while the server serves.
 func TestServeAndCrawl(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

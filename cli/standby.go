@@ -91,6 +91,22 @@ func (st *standby) begin(s *session) {
 	st.move(st.beside(), 0)
 }
 
+// openIndex opens the index for the server. A process that holds a new directory may not have made
+// the index files yet.
+func (st *standby) openIndex(ctx context.Context) (files searcher, err error) {
+	for begun := time.Now(); ; {
+		files, err = st.app.openServing(ctx)
+		if st.session != nil || !errors.Is(err, errNoIndexFiles) || time.Since(begun) >= claimTime {
+			return files, err
+		}
+		select {
+		case <-time.After(soonEvery):
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
 // askToRelease lets run release the directory. It does not wait for that.
 func (st *standby) askToRelease(by releaseRequest) {
 	select {
