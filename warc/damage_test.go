@@ -43,6 +43,13 @@ func TestDamage(t *testing.T) {
 		{"junk at the end", gz(one, two) + "some junk", "1 2 problems=1"},
 		{"zeros at the end", gz(one, two) + strings.Repeat("\x00", 1000), "1 2 problems=0"},
 		{"gzip after plain after gzip", gz(one) + two + gz(three), "1 2 3 problems=1"},
+		{"gzip after plain", one + two + gz(three), "1 2 3 problems=1"},
+		{"much gzip after plain", one + gz(strings.Repeat(two, 3000)) + gz(three), "1 " + strings.Repeat("2 ", 3000) + "3 problems=1"},
+		{"zstd after plain", one + two + zst(t, nil, three), "1 2 3 problems=1"},
+		{"gzip after plain, plain, gzip, junk", one + gz(two) + three + gz(one) + "junk" + gz(two), "1 2 3 1 2 problems=2"},
+		{"corrupt gzip after plain", one + flip(gz(two), 60) + gz(three), "1 3 problems=2"},
+		{"a page that is gzip", one + record("2", gz(three)) + three, "1 [2] 3 problems=1"},
+		{"junk that looks like gzip after plain", one + "\x1f\x8b\x08\x00 junk\n" + two, "1 2 problems=2"},
 		{"corrupt data", gz(one) + flip(gz(two), 60) + gz(three), "1 3 problems=1"},
 		{"wrong checksum", gz(one) + flip(gz(two), len(gz(two))-6) + gz(three), "1 [2] 3 problems=2"},
 		{"wrong magic", gz(one) + flip(gz(two), 0) + gz(three), "1 3 problems=1"},
@@ -99,6 +106,10 @@ func TestNoSeek(t *testing.T) {
 	file := gz(one) + flip(gz(two), 60) + "junk" + gz(three)
 	got, r := drain(t, NewReader(onlyReader{strings.NewReader(file)}, "test", Options{}))
 	if got != "1 3 problems=1" {
+		t.Errorf("%s %v", got, r.Problems())
+	}
+	file = one + two + gz(three, one) + two
+	if got, r = drain(t, NewReader(onlyReader{strings.NewReader(file)}, "test", Options{})); got != "1 2 3 1 2 problems=1" {
 		t.Errorf("%s %v", got, r.Problems())
 	}
 }

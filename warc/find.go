@@ -26,6 +26,9 @@ func (r *Reader) findRecord() error {
 			r.win.advance(1)
 			continue
 		}
+		if !r.lost && junk < 0 && r.endPlain() {
+			continue
+		}
 		unsure := r.lost || junk >= 0
 		if hasVersion(b) && (!unsure || r.plausible()) {
 			r.reportJunk(junk)
@@ -38,6 +41,17 @@ func (r *Reader) findRecord() error {
 		}
 		r.scan()
 	}
+}
+
+// endPlain continues with compressed members if one begins here, after a record of a plain file.
+func (r *Reader) endPlain() bool {
+	ahead := r.win.ahead()
+	if kind := sniff(ahead); !r.stream.isPlain() || kind != kindGzip && kind != kindZstd {
+		return false
+	}
+	r.stream.endPlain(ahead)
+	r.win.giveBack()
+	return true
 }
 
 // plausible reports whether a complete record header is ahead. After many headers that were

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"slices"
 )
 
 const sourceBuffer = 128 << 10
@@ -16,9 +17,10 @@ type source struct {
 	seeker io.Seeker // nil if the source cannot go back
 	start  int64     // position of the seeker that is offset 0
 	br     *bufio.Reader
-	read   int64 // bytes taken from r
-	size   int64 // -1 if unknown
-	err    error // first error of r other than io.EOF
+	back   []byte // to be read again before more of r
+	read   int64  // bytes taken from r
+	size   int64  // -1 if unknown
+	err    error  // first error of r other than io.EOF
 
 	credit int64 // bytes that may still be read a second time, see rewind
 }
@@ -53,6 +55,11 @@ func (s *source) initSeeker(seeker io.Seeker) {
 
 // Read reads from the underlying file and counts the bytes.
 func (s *source) Read(p []byte) (int, error) {
+	if len(s.back) > 0 {
+		n := copy(p, s.back)
+		s.back, s.read = s.back[n:], s.read+int64(n)
+		return n, nil
+	}
 	if s.err != nil {
 		return 0, s.err
 	}
@@ -81,7 +88,15 @@ func (s *source) rewind(off int64) bool {
 		return false
 	}
 	s.credit -= back * 5 // reading these bytes again will add four times their number
-	s.read = off
+	s.read, s.back = off, nil
 	s.br.Reset(s)
 	return true
+}
+
+// unread gives back the bytes that br returned last.
+func (s *source) unread(b []byte) {
+	buffered, _ := s.br.Peek(s.br.Buffered())
+	s.back = slices.Concat(b, buffered, s.back)
+	s.read -= int64(len(b) + len(buffered))
+	s.br.Reset(s)
 }

@@ -119,6 +119,18 @@ func (s *stream) open() error {
 	return nil
 }
 
+// isPlain reports whether everything up to here was plain and undamaged.
+func (s *stream) isPlain() bool { return !s.mixed && len(s.marks) == 1 && s.marks[0].plain }
+
+// endPlain ends a plain stretch before the given bytes, which Read returned last and which begin
+// like a compressed member.
+func (s *stream) endPlain(ahead []byte) {
+	s.src.unread(ahead)
+	s.out -= int64(len(ahead))
+	s.kind, s.pending, s.mixed = kindNone, nil, true
+	s.report(Problem{Offset: s.src.pos(), Inner: -1, Reason: "compressed records follow uncompressed ones: read anyway"})
+}
+
 // guess decides what an unknown beginning of a file is: junk if a compressed member comes
 // before any plain record, and otherwise a plain file, whatever it holds.
 func (s *stream) guess() memberKind {

@@ -61,3 +61,6 @@ func (w *window) makeRoom(n int) {
 
 // resume lets fill continue after a break in the stream.
 func (w *window) resume() { w.err = nil }
+
+// giveBack drops the data ahead, which the stream will return again.
+func (w *window) giveBack() { w.w, w.err = w.r, nil }
