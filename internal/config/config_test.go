@@ -191,7 +191,7 @@ func FuzzParse(f *testing.F) {
 func TestUnknownVariables(t *testing.T) {
 	for name, want := range map[string]string{
 		"INDEXER_WROKERS": "; did you mean INDEXER_WORKERS?", "INDEXER_MAX_BODY": "; did you mean INDEXER_WARC_MAX_BODY?",
-		"INDEXER_CRAWL_DELAYS": "; did you mean INDEXER_CRAWL_DELAY?", "INDEXER_SOMETHING_ELSE": "", "INDEXER_": "",
+		"INDEXER_CRAWL_DELAYS": "; did you mean INDEXER_CRAWL_DELAY?", "INDEXER_SOMETHING_ELSE": "", "INDEXER_NOSUCH": "", "INDEXER_": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("INDEXER_WORKERS", "4")

@@ -57,7 +57,8 @@ func meant(word string, names []string) string {
 // Nearest returns the name that a misspelt word most likely means, or "" if none is
 // similar.
 func Nearest(word string, names []string) string {
-	best, least := "", len(word[strings.LastIndexByte(word, '.')+1:])/3+2 // sharing a section is not a similarity
+	own := strings.TrimPrefix(word[strings.LastIndexByte(word, '.')+1:], EnvPrefix+"_") // what all names share is no similarity
+	best, least := "", len(own)/3+2
 	for _, n := range names {
 		if d := distance(word, n); d < least {
 			best, least = n, d
