@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -54,6 +56,7 @@ func TestExitStatus(t *testing.T) {
 		{store.ErrInUse, 4, "still work"},
 		{index.ErrLocked, 4, ""},
 		{control.ErrRefused, 4, ""},
+		{&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}, 1, "another address with --listen"},
 		{errNotAsked, 4, ""},
 		{fmt.Errorf("%w: %w", errNotAsked, store.ErrInUse), 4, ""},
 		{control.ErrCutOff, 1, "again"},
