@@ -57,7 +57,7 @@ func (a *app) prepareAccess(create bool) error {
 		}
 	}
 	if create && !isNew && mode&0o007 != 0 {
-		_, _ = fmt.Fprintf(a.stderr, "every user of this machine may read %s (mode %04o), because an earlier version created it that way; `chmod -R go= %s` closes it\n", dir, mode.Perm(), dir)
+		_, _ = fmt.Fprintf(a.stderr, "every user of this machine may read %s (mode %04o), because an earlier version created it that way; `chmod -R go= %s` closes it\n", dir, mode.Perm(), shellWord(dir))
 	}
 	osfile.SetUmask(0o077 &^ mode.Perm())
 	return nil

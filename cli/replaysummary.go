@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -143,14 +144,26 @@ func fetchCount(n int64) string {
 	return fmt.Sprintf("%d fetches", n)
 }
 
-// dataFlag is what a suggested command needs to find the same directory.
-func (a *app) dataFlag() string {
-	index := ""
-	if a.flags.indexGiven {
-		index = "--index " + a.cfg.Index + " "
+// placeFlags are the flags of a suggested command that finds the same index.
+func (a *app) placeFlags() string {
+	var flags strings.Builder
+	for _, f := range []struct {
+		name, value string
+		given       bool
+	}{{"config", a.flags.config, a.flags.config != ""}, {"data", a.cfg.Data, a.flags.dataGiven}, {"index", a.cfg.Index, a.flags.indexGiven}} {
+		if f.given { // the settings name the others
+			flags.WriteString("--" + f.name + " " + shellWord(f.value) + " ")
+		}
 	}
-	if !a.flags.dataGiven {
-		return index // the settings name the directory
+	return flags.String()
+}
+
+var plainWord = regexp.MustCompile(`^[\pL\pN_@%+=:,./-]+$`)
+
+// shellWord quotes a word of a suggested command if a shell would not take it as one word.
+func shellWord(s string) string {
+	if plainWord.MatchString(s) {
+		return s
 	}
-	return "--data " + a.cfg.Data + " " + index
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -120,7 +120,7 @@ func (a *app) suggestSearch() string {
 			return "To search, run `indexer query WORDS` where the index files are: `indexer status` shows the directory (lease index).\n"
 		}
 	}
-	return fmt.Sprintf("Try: indexer %squery WORDS\n", a.dataFlag())
+	return fmt.Sprintf("Try: indexer %squery WORDS\n", a.placeFlags())
 }
 
 // countDocuments counts the documents of the index, for the summary of a command that has

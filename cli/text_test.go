@@ -81,3 +81,14 @@ func firstLine(text, begins string) string {
 	}
 	return ""
 }
+
+func TestShellWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"./data": "./data", "/srv/Büro": "/srv/Büro", "": "''", "my data": "'my data'", "it's": `'it'\''s'`, "~x": "'~x'",
+		"opensearch+https://h/n?shards=2&replicas=1": "'opensearch+https://h/n?shards=2&replicas=1'",
+	} {
+		if got := shellWord(word); got != want {
+			t.Errorf("%q: got %s, want %s", word, got, want)
+		}
+	}
+}
