@@ -190,6 +190,9 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 	if e.LanguageFactor < 1 {
 		more += fmt.Sprintf(" × language %.2f", e.LanguageFactor)
 	}
+	if e.SiteFactor < 1 {
+		more += fmt.Sprintf(" × site %.2f", e.SiteFactor)
+	}
 	if e.SectionFactor > 1 {
 		more += fmt.Sprintf(" × section %.2f", e.SectionFactor)
 	}

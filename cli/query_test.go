@@ -11,7 +11,7 @@ import (
 // What others wrote is shown without control characters.
 func TestExplanationText(t *testing.T) {
 	e := &index.Explanation{
-		Tier: "all words", Text: 2, TitleFactor: 3, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, SectionFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1, PassageFactor: 1,
+		Tier: "all words", Text: 2, TitleFactor: 3, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, SiteFactor: 1, SectionFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1, PassageFactor: 1,
 		Repeats: "https://a.example/\x1blamp", OtherWords: []index.OtherWord{{Word: "delete", As: "removing"}, {Word: "regex", As: "regular expression"}},
 	}
 	var b strings.Builder

@@ -18,11 +18,12 @@ type search struct {
 
 	versions []pageVersion // that the query names
 
-	names   *names        // analysed titles
-	fill    query.Breadth // of the second tier
-	partial int           // documents without all the words that addPartial added to the first tier
-	others  []string      // the addresses of documents that are named in other words (otherwise.go)
-	fronts  int           // front pages without all the words in the first tier (frontpage.go)
+	names   *names            // analysed titles
+	named   map[string]string // the sites that the query names, by host (namedsite.go)
+	fill    query.Breadth     // of the second tier
+	partial int               // documents without all the words that addPartial added to the first tier
+	others  []string          // the addresses of documents that are named in other words (otherwise.go)
+	fronts  int               // front pages without all the words in the first tier (frontpage.go)
 }
 
 // Candidates are the hits in their final order, as far as the page needs them. They come in
@@ -199,13 +200,13 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 	if err := s.rerank(ctx, found[:top]); err != nil {
 		return nil, 0, err
 	}
+	if err := s.preferPassages(ctx, found[:top]); err != nil {
+		return nil, 0, err
+	}
 	if all && s.partial == 0 && len(s.others) == 0 && top == len(found) {
 		if err := s.preferTyped(ctx, found); err != nil {
 			return nil, 0, err
 		}
-	}
-	if err := s.preferPassages(ctx, found[:top]); err != nil {
-		return nil, 0, err
 	}
 	for i := range found {
 		found[i].allWords = all && !found[i].partial

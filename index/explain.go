@@ -10,7 +10,7 @@ import (
 
 // Explanation says how the score of a hit was computed:
 //
-//	score = text × title_factor × anchor_factor × rank_factor × section_factor × language_factor × version_factor × content_factor × typed_factor × passage_factor
+//	score = text × title_factor × anchor_factor × rank_factor × site_factor × section_factor × language_factor × version_factor × content_factor × typed_factor × passage_factor
 //
 // Below the best hundred by text, the factors are 1.
 type Explanation struct {
@@ -30,6 +30,8 @@ type Explanation struct {
 	RankFactor   float64 `json:"rank_factor"`
 	// LanguageFactor is less than 1 if the page is in another language than the query.
 	LanguageFactor float64 `json:"language_factor"`
+	// SiteFactor is less than 1 if the query names another site, and the page lacks a word of it.
+	SiteFactor float64 `json:"site_factor"`
 	// SectionFactor is more than 1 if the page is that of a section, and its title names what the query
 	// asks for.
 	SectionFactor float64 `json:"section_factor"`
@@ -74,10 +76,13 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 			Tier: "some words", Text: f.text, Rank: f.rank,
 			TitleMatch: f.titleMatch, TitleFactor: w.titleFactor(f.titleMatch),
 			AnchorMatch: f.anchorMatch, AnchorFactor: w.anchorFactor(f.anchorMatch),
-			RankFactor: w.rankFactor(f.rank), LanguageFactor: 1, SectionFactor: max(f.sectionFactor, 1), VersionFactor: 1, ContentFactor: 1, TypedFactor: max(f.typedFactor, 1), PassageFactor: max(f.passageFactor, 1),
+			RankFactor: w.rankFactor(f.rank), LanguageFactor: 1, SiteFactor: 1, SectionFactor: max(f.sectionFactor, 1), VersionFactor: 1, ContentFactor: 1, TypedFactor: max(f.typedFactor, 1), PassageFactor: max(f.passageFactor, 1),
 		}
 		if f.otherLanguage {
 			e.LanguageFactor = otherLanguage
+		}
+		if f.siteFactor > 0 {
+			e.SiteFactor = f.siteFactor
 		}
 		if f.versionFactor > 0 {
 			e.VersionFactor = f.versionFactor
@@ -93,7 +98,7 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 			e.Tier = "all words"
 		}
 		if !ranked {
-			*e = Explanation{Tier: "no words", Text: 0, Rank: f.rank, TitleFactor: 1, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, SectionFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1, PassageFactor: 1}
+			*e = Explanation{Tier: "no words", Text: 0, Rank: f.rank, TitleFactor: 1, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, SiteFactor: 1, SectionFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1, PassageFactor: 1}
 		} else if f.score == f.text {
 			e.TitleFactor, e.AnchorFactor, e.RankFactor = 1, 1, 1
 		}

@@ -86,21 +86,27 @@ func namesSite(words []query.Word, host string) (rest []query.Word, ok bool) {
 	if len(words) > frontWords {
 		return nil, false
 	}
-	labels := hostLabels(host)
-	name := labels[0]
-	if placeLabels[name] && len(labels) > 1 {
-		name = labels[1]
-	}
-	from, to, ok := findName(words, name)
+	from, to, ok := nameIn(words, host)
 	if !ok {
 		return nil, false
 	}
+	labels := hostLabels(host)
 	for i, w := range words {
 		if (i < from || i >= to) && !siteWords[w.Typed] && !slices.Contains(labels, w.Typed) {
 			rest = append(rest, w)
 		}
 	}
 	return rest, true
+}
+
+// nameIn finds the words that are the name of a host.
+func nameIn(words []query.Word, host string) (from, to int, ok bool) {
+	labels := hostLabels(host)
+	name := labels[0]
+	if placeLabels[name] && len(labels) > 1 {
+		name = labels[1]
+	}
+	return findName(words, name)
 }
 
 // findName finds neighbouring words that are a name: "git scm" or "git" for git-scm.

@@ -15,8 +15,9 @@ import (
 // generatedPlaces are directories of listings of source code: those of Sphinx and Javadoc.
 var generatedPlaces = setOf("_modules _sources src-html")
 
-// generatedNames are the names of single pages: those of Sphinx, Javadoc and mdBook.
-var generatedNames = setOf("genindex py-modindex modindex index-all allclasses allclasses-index allclasses-frame allpackages-index print")
+// generatedNames are the names of single pages: those of Sphinx, Javadoc and mdBook, and the page that
+// a server shows for a missing one.
+var generatedNames = setOf("genindex py-modindex modindex index-all allclasses allclasses-index allclasses-frame allpackages-index print 404")
 
 // isGenerated reports whether a page was made of others.
 func isGenerated(u page.URL) bool {
@@ -35,7 +36,7 @@ func isGenerated(u page.URL) bool {
 	switch {
 	case ending == "rs.html", ending == "html" && isDoxygenSource(name): // rustdoc, Doxygen
 		return true
-	case ending == "html" && strings.HasPrefix(name, "genindex-"):
+	case ending == "html" && (strings.HasPrefix(name, "genindex-") || strings.HasSuffix(name, "-Index")):
 		return true
 	}
 	return ending == "html" && generatedNames[name]

@@ -39,6 +39,7 @@ type candidate struct {
 	typed       Typed   // if it was asked for (typed.go)
 	typedFactor float64 // 0 if there is none
 
+	siteFactor    float64 // below 1 if another site was asked for (namedsite.go); 0 if none was
 	sectionFactor float64 // above 1 for the page of a section; 0 if there is none (sectionpage.go)
 	passages      float64 // with the words of the query, as PassagesQuestion.Count counts them
 	passageFactor float64 // 0 if it was not asked for
@@ -74,6 +75,7 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 		}
 		titles[hostTitle{c.key.host, c.key.title}]++
 	}
+	s.findNamed(top)
 	for i := range top {
 		c := &top[i]
 		if err := s.matchTitle(c, titles[hostTitle{c.key.host, c.key.title}] >= sharedTitle); err != nil {
@@ -82,6 +84,7 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 	}
 	lowerPartial(top)
 	sortByTitle(top, w)
+	s.preferNamed(top)
 	s.preferSectionPages(top)
 	s.preferLanguage(top)
 	s.preferVersion(top)
@@ -132,6 +135,9 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 		}
 		if answers == 2 {
 			n = n.with(asked.text)
+		}
+		if site := s.named[hostOf(c.url)]; site != "" {
+			n = n.with(site)
 		}
 		c.titleMatch = max(c.titleMatch, n.overlap(s.c.Words))
 	}

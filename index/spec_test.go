@@ -266,10 +266,13 @@ func (s *specIndex) ranking(d *datadriven.TestData) (string, error) {
 		fmt.Fprintf(&b, "[%s]\n", q)
 		for _, h := range res.Hits {
 			e := h.Explanation
-			if got := e.Text * e.TitleFactor * e.AnchorFactor * e.RankFactor * e.SectionFactor * e.LanguageFactor * e.VersionFactor * e.ContentFactor * e.TypedFactor * e.PassageFactor; math.Abs(got-h.Score) > 1e-9*math.Abs(got) && len(res.Hits) > 0 && e.Tier != "no words" {
+			if got := e.Text * e.TitleFactor * e.AnchorFactor * e.RankFactor * e.SiteFactor * e.SectionFactor * e.LanguageFactor * e.VersionFactor * e.ContentFactor * e.TypedFactor * e.PassageFactor; math.Abs(got-h.Score) > 1e-9*math.Abs(got) && len(res.Hits) > 0 && e.Tier != "no words" {
 				return "", fmt.Errorf("%s: score %v is not the product of its factors %+v", h.URL, h.Score, e)
 			}
 			fmt.Fprintf(&b, "%2d. %-42s title ×%.2g, anchors ×%.2g, rank ×%.2f, %s", h.Position, h.URL, e.TitleFactor, e.AnchorFactor, e.RankFactor, e.Tier)
+			if e.SiteFactor != 1 {
+				fmt.Fprintf(&b, ", site ×%.2g", e.SiteFactor)
+			}
 			if e.VersionFactor != 1 {
 				fmt.Fprintf(&b, ", version ×%.2g", e.VersionFactor)
 			}

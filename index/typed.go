@@ -23,7 +23,8 @@ import (
 // read.)
 //
 // A query that agrees with a title, a heading or an anchor asks for a page by its name. Then the
-// words of texts say little, and nothing changes.
+// words of texts say little, and nothing changes. Nor does it if a page has the words together in
+// several passages: then the query describes what the page is about (passages.go).
 //
 // Rejected: exact forms beside the stems in the index. They take 13 % more bytes and 19 % more
 // time (docs/format-index.md), for every document, and few searches ask for them. Rejected as
@@ -43,6 +44,9 @@ const (
 	// namesPage is the agreement of a title or an anchor with the query from which on the query
 	// names a page.
 	namesPage = 0.3
+	// aboutWords is the number of passages with all the words from which on a page is about them. With
+	// one, which a page may have by chance, a query of rare words found its page less often.
+	aboutWords = 2
 	// mostTokens and mostRest bound the rest of a text, behind its head, that is read: the tokens
 	// of the document, and the bytes of the rest as they are stored. A longer page counts as having
 	// the words that its head lacks.
@@ -71,7 +75,9 @@ func (s *search) preferTyped(ctx context.Context, list []candidate) error {
 	if w.Typed == 0 || len(words) < typedLeast || len(list) < 2 || len(list) > typedMost {
 		return nil
 	}
-	if slices.ContainsFunc(list, func(c candidate) bool { return max(c.titleMatch, c.anchorMatch) > namesPage }) {
+	if slices.ContainsFunc(list, func(c candidate) bool {
+		return max(c.titleMatch, c.anchorMatch) > namesPage || c.passages >= aboutWords
+	}) {
 		return nil
 	}
 	top := list[:min(len(list), typedTop)]

@@ -24,7 +24,7 @@ func typedWeb() (list []Change) {
 		add(fmt.Sprint("filler", i), fmt.Sprint("Page ", i), strings.Repeat(fmt.Sprint("harbour sea w", i, " "), 20))
 	}
 	long := strings.Repeat("the harbour and the sea ", 40)
-	add("other", "", "Polishing brass lanterns and polishing brass lanterns, of which each is a brass lantern that somebody polishes.")
+	add("other", "", "Polishing brass lanterns. Whoever sits in the tower at night may polish what there is to see. Some of it is brass, for example the lantern.")
 	add("exact", "", "She polished brass lanterns. "+long)
 	add("longer", "", "He polished brass lanterns. "+long+long+long)
 	behind := strings.Repeat("waves and foam ", 2*headSize/15)
@@ -32,6 +32,8 @@ func typedWeb() (list []Change) {
 	add("lacking", "", "Polishing, a brass lantern. "+behind+" They polish their brass lantern.")
 	add("named", "How the old keeper polished brass in the tower", "A brass lantern, to polish. "+long, "all the lanterns of the whole southern coast")
 	endless := strings.Repeat("wave foam ", mostTokens/2+1)
+	add("about", "", "Mending copper kettles. Who mends them needs a hammer and much patience. So mend the copper kettle slowly.")
+	add("mended", "", "She mended copper kettles. "+long)
 	add("endless", "", "Polishing a brass lantern. "+endless)
 	return list
 }
@@ -76,6 +78,7 @@ func TestTyped(t *testing.T) {
 		"polished lanterns", // too few words
 		"(polished OR polishing) brass lanterns",
 		"old keeper polished brass tower", // a title
+		"mended copper kettles",           // a page is about them
 		"the",
 		"lang:en",
 	} {
