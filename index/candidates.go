@@ -197,6 +197,9 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 	if found, top, err = s.addFrontPages(ctx, b, found, top); err != nil {
 		return nil, 0, err
 	}
+	if found, top, err = s.addAddressed(ctx, b, found, top); err != nil {
+		return nil, 0, err
+	}
 	if err := s.rerank(ctx, found[:top]); err != nil {
 		return nil, 0, err
 	}

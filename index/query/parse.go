@@ -365,8 +365,19 @@ func (p *parser) word(c *clause) {
 	if end < 0 {
 		end = len(p.rest())
 	}
-	c.text, c.at = p.rest()[:end], p.at
+	word := p.rest()[:end]
+	c.text = withoutScheme(word)
+	c.at = p.at + len(word) - len(c.text)
 	p.at += end
+}
+
+// withoutScheme is a word without the scheme of an address, which the index does not have.
+func withoutScheme(word string) string {
+	scheme, rest, found := strings.Cut(word, "://")
+	if found && rest != "" && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
+		return rest
+	}
+	return word
 }
 
 // UsageError says what is wrong with a query or with the options of a search, in words for

@@ -1,0 +1,78 @@
+package index
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/page"
+)
+
+// A query that is an address, as copied from a browser, asks for that page. All words of an address
+// are also in those of other pages, and a site has many pages with the words of its front page.
+// So the page itself comes first, with either scheme, with or without "www." and a slash at the end.
+
+// addAddressed adds the page that the query is the address of, as a front page that the query names.
+func (s *search) addAddressed(ctx context.Context, b query.Breadth, found []candidate, top int) ([]candidate, int, error) {
+	urls := addressesOf(s.c.Text)
+	if len(urls) == 0 {
+		return found, top, nil
+	}
+	pages, err := s.from.among(ctx, s.matching(s.c.Expr(b)), urls, s.opts.Weights)
+	if err != nil || len(pages) == 0 {
+		return found, top, err
+	}
+	nearest := slices.MinFunc(pages, func(a, b candidate) int {
+		return slices.Index(urls, string(a.url)) - slices.Index(urls, string(b.url))
+	})
+	found, top = s.putFront(slices.Clone(found), top, nearest)
+	return found, top, nil
+}
+
+// addressesOf are the addresses that a query may mean, the most likely one first; none if it is no
+// address. "array.sort" is none, because no host ends so.
+func addressesOf(text string) (urls []string) {
+	text = strings.TrimSpace(text)
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		scheme, rest = "https", text
+	}
+	if strings.ContainsFunc(text, unicode.IsSpace) || !found && !isHost(rest) {
+		return nil
+	}
+	schemes := []string{"https", "http"}
+	switch strings.ToLower(scheme) {
+	case "https":
+	case "http":
+		slices.Reverse(schemes)
+	default:
+		return nil
+	}
+	bare := strings.TrimPrefix(rest, "www.")
+	for _, path := range []string{rest, bare, "www." + bare} {
+		for _, scheme := range schemes {
+			u, err := page.ParseURL(scheme + "://" + path)
+			if err != nil {
+				return nil
+			}
+			with := strings.TrimSuffix(string(u), "/") + "/"
+			for _, address := range []string{string(u), with, strings.TrimSuffix(with, "/")} {
+				if !slices.Contains(urls, address) {
+					urls = append(urls, address)
+				}
+			}
+		}
+	}
+	return urls
+}
+
+// isHost reports whether an address without a scheme begins with a host of the internet.
+func isHost(address string) bool {
+	host, _, _ := strings.Cut(strings.ToLower(address), "/")
+	suffix, known := publicsuffix.PublicSuffix(host)
+	return known && suffix != host
+}
