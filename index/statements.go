@@ -15,7 +15,7 @@ import (
 // fullTextTable is the name of the full-text table.
 const fullTextTable = "fts"
 
-var preparedQueries = append(postings.Queries(fullTextTable), selectState, selectStemmers, selectLengths, selectCandidates, selectProminent, selectNamed, selectTexts, selectRests, selectSketches, selectHits, selectWords, selectRepeats)
+var preparedQueries = append(postings.Queries(fullTextTable), selectState, selectStemmers, selectMatch, selectLengths, selectCandidates, selectProminent, selectNamed, selectTexts, selectRests, selectSketches, selectHits, selectWords, selectRepeats)
 
 // prepareQueries prepares the queries of searches.
 func prepareQueries(db *sql.DB) (map[string]*sql.Stmt, error) {

@@ -5,6 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/query"
 )
 
 // View is one state of the index, pinned by an SQLite read transaction: later writes do not
@@ -71,14 +75,34 @@ func (v *View) Count(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// stemmers are the names of the stemmers of the languages of documents that the index has or had.
+const selectMatch = "SELECT rowid FROM fts WHERE fts MATCH ? LIMIT 1"
+
+// stemmers are the names of the stemmers of the languages of documents. The table also has those
+// that no document needs any more.
 func (v *View) stemmers(ctx context.Context) (list []string, err error) {
 	v.cache.mu.Lock()
 	defer v.cache.mu.Unlock()
 	if v.cache.stemmers != nil {
 		return v.cache.stemmers, nil
 	}
+	all, err := v.everStemmed(ctx)
+	if err != nil {
+		return nil, err
+	}
 	list = []string{}
+	for _, name := range all {
+		if needed, err := v.needsStemmer(ctx, name); err != nil {
+			return nil, err
+		} else if needed {
+			list = append(list, name)
+		}
+	}
+	v.cache.stemmers = list
+	return list, nil
+}
+
+// everStemmed are the names in the table stemmers.
+func (v *View) everStemmed(ctx context.Context) (list []string, err error) {
 	rows, err := v.query(ctx, selectStemmers)
 	if err != nil {
 		return nil, err
@@ -91,9 +115,20 @@ func (v *View) stemmers(ctx context.Context) (list []string, err error) {
 		}
 		list = append(list, name)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
+	return list, rows.Err()
+}
+
+// needsStemmer reports whether some document is in a language of a stemmer. FTS5 stops at the
+// first one; the lists of package postings would be read to their ends.
+func (v *View) needsStemmer(ctx context.Context, name string) (bool, error) {
+	var tags []string
+	for _, language := range analysis.StemmerFor(name).Languages() {
+		tags = append(tags, query.Phrase{Tokens: analysis.Tag(analysis.TagLang, language)}.String())
 	}
-	v.cache.stemmers = list
-	return list, nil
+	rows, err := v.query(ctx, selectMatch, strings.Join(tags, " OR "))
+	if err != nil {
+		return false, err
+	}
+	found := rows.Next()
+	return found, errors.Join(rows.Err(), rows.Close())
 }

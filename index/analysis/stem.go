@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"runtime"
+	"slices"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/danish"
@@ -41,6 +42,17 @@ func (s *Stemmer) Stem(word string) string {
 		return stem
 	}
 	return word
+}
+
+// Languages are the languages that have this stemmer. A nil stemmer has none.
+func (s *Stemmer) Languages() (list []string) {
+	for language, other := range stemmers {
+		if s != nil && other == s {
+			list = append(list, language)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 var stemmers = func() map[string]*Stemmer {

@@ -8,9 +8,8 @@ import (
 )
 
 // Expr is a full-text expression: which documents match, and which of its phrases count
-// for their scores. There are two ways to evaluate it. Where documents are scored, the
-// package index walks the tree and reads posting lists. Where the order has nothing to do
-// with words, FTS5 is given [Expr.String]. Tests on random queries hold the two together.
+// for their scores. Package index walks the tree and reads posting lists. Tests on random
+// queries compare the results with those of FTS5, which is given [Expr.String].
 //
 // A nil Expr means no condition.
 type Expr struct {

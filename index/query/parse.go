@@ -1,7 +1,7 @@
 // Package query turns a query as typed into expressions for the index.
 //
-// [Compile] parses a query, analyses its words, and gives a [Query]. [Query.Expr] writes
-// it as an expression of SQLite's FTS5, and [ParseMatch] reads such an expression.
+// [Compile] parses a query, analyses its words, and gives a [Query]. [Query.Expr] is the
+// expression of the documents that it finds.
 package query
 
 import (
@@ -33,12 +33,11 @@ import (
 // Typographic quotes are quotes. A quote without a partner is ignored, a parenthesis that
 // is not closed is closed at the end, and one that closes nothing is ignored. A parenthesis
 // groups only where a word could begin, so main() and f(x) are words. An OR with nothing on
-// one side is a word. All other characters separate words: nothing that is typed reaches
-// FTS5 as syntax.
+// one side is a word. All other characters separate words.
 
 // Bounds of a query. Words beyond the bound are ignored and counted in [Query].Ignored; a
 // longer query is a usage error. Parentheses that are nested deeper than the bound are
-// ignored: FTS5, which evaluates some expressions, has a bound of its own.
+// ignored.
 const (
 	MaxBytes   = 4096
 	MaxClauses = 32
