@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 
@@ -60,8 +61,10 @@ func dropSites(sites map[string]int) {
 			dropped = append(dropped, name) // site: treats both alike
 			continue
 		}
-		host, _, hasPort := strings.Cut(name, ":")
-		if hasPort && sites[host] == n {
+		host, _, err := net.SplitHostPort(name)
+		if err != nil { // no port
+			host = name
+		} else if sites[host] == n {
 			dropped = append(dropped, host)
 		}
 		for parent := host; parent != ""; {

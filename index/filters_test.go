@@ -25,9 +25,10 @@ func TestFilters(t *testing.T) {
 		"https://docs.example.org/1", "https://docs.example.org/2", "https://www.example.org/", "https://example.org/x", // one site in parts
 		"https://only.sub.example/",                                                  // one site, of which there is one part
 		"https://www.coast.co.uk/", "http://localhost:8080/", "http://127.0.0.1:99/", // suffixes, ports, addresses
+		"http://[2001:db8::80]/1", "http://[2001:db8::80]:8080/2", "http://[2001:db8::5]:99/",
 		"https://gone.example/",
 	} {
-		doc(u, []string{"en", "en", "pt-br", "pt", "de-at", "", "en", "en", "it"}[i])
+		doc(u, []string{"en", "en", "pt-br", "pt", "de-at", "", "en", "en", "", "", "", "it"}[i])
 	}
 	seq++
 	apply(t, w, Delete(key("https://gone.example/"), seq))
@@ -35,7 +36,7 @@ func TestFilters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "[{example.org 4} {docs.example.org 2} {127.0.0.1:99 1} {coast.co.uk 1} {localhost:8080 1} {only.sub.example 1}]"
+	want := "[{example.org 4} {2001:db8::80 2} {docs.example.org 2} {127.0.0.1:99 1} {[2001:db8::5]:99 1} {[2001:db8::80]:8080 1} {coast.co.uk 1} {localhost:8080 1} {only.sub.example 1}]"
 	if got := fmt.Sprint(f.Sites); got != want {
 		t.Errorf("sites %s\nwant  %s", got, want)
 	}

@@ -209,6 +209,15 @@ func TestSearchPage(t *testing.T) {
 			t.Errorf("the list of files: status %d", a.status)
 		}
 	})
+	t.Run("every kind of host", func(t *testing.T) {
+		for _, site := range []string{"under_score.example", "-a.example", "[2001:db8::1]", "2001:db8::80", "[2001:DB8::1]:8080", "192.0.2.7:99", "bücher.example", "हिन्दी.example", "https://[::1]:8080/x"} {
+			for _, path := range []string{"/?q=leaf&site=", "/api/query?q=leaf&site=", "/api/suggest?q=leaf&site="} {
+				if a := s.do(path+url.QueryEscape(site), nil); a.status != http.StatusOK {
+					t.Errorf("%s%s: %d", path, site, a.status)
+				}
+			}
+		}
+	})
 	t.Run("wrong queries", func(t *testing.T) {
 		for q, why := range map[string]string{"-leaf": "The query only excludes; ", "site:": "<p>site: needs a host", "after:soon oak": "<p>after:soon is not a date"} {
 			a := s.do("/?q="+url.QueryEscape(q), nil)

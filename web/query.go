@@ -30,7 +30,8 @@ type searchParams struct {
 }
 
 var (
-	hostForm = regexp.MustCompile(`^[\pL\pN]([\pL\pN.-]*[\pL\pN])?(:\d+)?$`)
+	// A host is a name, which may have underscores, or an IPv6 address; the index parses it.
+	hostForm = regexp.MustCompile(`^([\pL\pM\pN._-]+(:\d+)?|[0-9a-f:.]+|\[[0-9a-f:.]+\](:\d+)?)$`)
 	yearForm = regexp.MustCompile(`^[12][0-9]{3}$`)
 	typeForm = regexp.MustCompile(`^[a-z0-9]*[a-z][a-z0-9]*$`)
 	langForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)

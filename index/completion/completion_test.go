@@ -209,3 +209,20 @@ func BenchmarkFind(b *testing.B) {
 		})
 	}
 }
+
+// TestSiteFilter: a site is a host with its subdomains, in every form that site: takes.
+func TestSiteFilter(t *testing.T) {
+	b := NewBuilder(func(s string) string { return s })
+	for _, host := range []string{"sub.a.example", "[2001:db8::1]", "127.0.0.1"} {
+		b.Add(&Document{Host: host, Title: "Lamps of " + host, Rank: 1})
+	}
+	table := b.Table()
+	for site, host := range map[string]string{
+		"a.example": "sub.a.example", "www.sub.a.example:80": "sub.a.example", "127.0.0.1": "127.0.0.1",
+		"[2001:db8::1]": "[2001:db8::1]", "2001:db8::1": "[2001:db8::1]", "[2001:db8::1]:8080": "[2001:db8::1]",
+	} {
+		if list := table.Find("lam", Filter{Site: site}, 5); len(list) != 1 || list[0].Text != "Lamps of "+host {
+			t.Errorf("%s: %+v", site, list)
+		}
+	}
+}

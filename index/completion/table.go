@@ -2,6 +2,7 @@ package completion
 
 import (
 	"cmp"
+	"net"
 	"slices"
 	"sort"
 	"strings"
@@ -155,8 +156,13 @@ func (t *Table) only(f Filter) func(*stored) bool {
 		return nil
 	}
 	hosts := make([]bool, len(t.hosts))
-	site, _, _ := strings.Cut(strings.TrimPrefix(f.Site, "www."), ":")
+	site := f.Site
+	if host, _, err := net.SplitHostPort(site); err == nil {
+		site = host
+	}
+	site = strings.Trim(strings.TrimPrefix(site, "www."), "[]")
 	for i, h := range t.hosts {
+		h = strings.Trim(h, "[]") // of IPv6
 		hosts[i] = site == "" || h == site || strings.HasSuffix(h, "."+site)
 	}
 	return func(s *stored) bool {

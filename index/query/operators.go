@@ -74,6 +74,9 @@ func parseSite(value string) (string, error) {
 	if i := strings.Index(host, "://"); i >= 0 {
 		host = host[i+3:]
 	}
+	if address, err := netip.ParseAddr(strings.ToLower(host)); err == nil { // IPv6 without brackets looks like a port
+		return address.String(), nil
+	}
 	u, err := url.Parse("//" + strings.ToLower(host))
 	if err != nil || strings.Trim(u.Host, ".") == "" {
 		return "", &UsageError{fmt.Sprintf("site:%s is not a host", value)}
