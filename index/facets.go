@@ -3,8 +3,10 @@ package index
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/webindexer/indexer/index/analysis"
@@ -14,8 +16,9 @@ import (
 // Facets say how the documents of a result divide by site, language, year of the last fetch
 // and file type. The values are those of the best candidates, because listing those of all
 // matches would read all of them. Their documents are counted among all
-// matches, or among the candidates if the matches are too many. A property by which the query
-// is narrowed already has no values ([query.NarrowedBy]).
+// matches, or among the candidates if the matches are too many. Documents without all the words
+// that compete with those that have them (addPartial) count for all properties but the year. A
+// property by which the query is narrowed already has no values ([query.NarrowedBy]).
 type Facets struct {
 	Sites     []Facet `json:"sites"`
 	Languages []Facet `json:"languages"`
@@ -40,10 +43,11 @@ const (
 	maxFaceted    = 20_000 // matches that are counted by value
 )
 
-// facets counts the documents of the result by their properties. found is the candidates.
+// facets counts the documents of the result by their properties. found is the candidates, of which
+// there are more for a later page; the best of them are the same for all pages.
 func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error) {
-	var tally facetTally
-	tally.addAll(found)
+	best := bestDocuments(found, rerankTop)
+	tally := tallyOf(best)
 	f := &Facets{AtLeast: s.res.Total > maxFaceted, Years: []Facet{}}
 	has := query.NarrowedBy(s.c.Text)
 	f.Sites = topFacets(has.Site, "site:", tally.sites)
@@ -57,7 +61,11 @@ func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error)
 		b = s.fill
 	}
 	matching := s.matching(s.c.Expr(b))
-	if err := s.countFacets(ctx, matching, f); err != nil {
+	var others []candidate // besides the matches
+	if b == query.AllWords {
+		others = slices.DeleteFunc(bestDocuments(found, math.MaxInt), func(c candidate) bool { return !c.partial })
+	}
+	if err := s.countFacets(ctx, matching, others, f); err != nil {
 		return nil, err
 	}
 	var err error
@@ -65,25 +73,40 @@ func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error)
 	return f, err
 }
 
-// countFacets replaces the counts of candidates by those of all matches.
-func (s *search) countFacets(ctx context.Context, m Matching, f *Facets) error {
+// countFacets replaces the counts of candidates by those of all matches and of other documents.
+func (s *search) countFacets(ctx context.Context, m Matching, others []candidate, f *Facets) error {
+	kinds := []struct {
+		tag  rune
+		list *[]Facet
+		has  func(c *candidate, value string) bool
+	}{
+		{analysis.TagSite, &f.Sites, func(c *candidate, site string) bool { return strings.HasSuffix("."+siteOf(c), "."+site) }},
+		{analysis.TagLang, &f.Languages, func(c *candidate, tag string) bool { return sameLanguage(c.language, tag) }},
+		{analysis.TagFileType, &f.Types, func(c *candidate, t string) bool { return analysis.FileTypeOf(c.url) == t }},
+	}
 	var sets []Matching
-	var into []*Facet
-	for kind, list := range map[rune][]Facet{analysis.TagSite: f.Sites, analysis.TagLang: f.Languages, analysis.TagFileType: f.Types} {
-		for i := range list {
-			sets = append(sets, Matching{query.Tagged(m.Expr, kind, list[i].Value), m.Fetched})
-			into = append(into, &list[i])
+	for _, k := range kinds {
+		for _, v := range *k.list {
+			sets = append(sets, Matching{query.Tagged(m.Expr, k.tag, v.Value), m.Fetched})
 		}
 	}
 	counts, err := s.from.counts(ctx, sets...)
 	if err != nil {
 		return err
 	}
-	for i, n := range counts {
-		into[i].Documents = n
-	}
-	for _, list := range [][]Facet{f.Sites, f.Languages, f.Types} {
+	for _, k := range kinds {
+		list := *k.list
+		for i := range list {
+			v := &list[i]
+			v.Documents, counts = counts[0], counts[1:]
+			for j := range others {
+				if k.has(&others[j], v.Value) {
+					v.Documents++
+				}
+			}
+		}
 		slices.SortStableFunc(list, func(a, b Facet) int { return cmp.Compare(b.Documents, a.Documents) })
+		*k.list = slices.DeleteFunc(list, func(v Facet) bool { return v.Documents == 0 })
 	}
 	return nil
 }
@@ -117,23 +140,36 @@ func (s *search) facetYears(ctx context.Context, m Matching) ([]Facet, error) {
 	return list, nil
 }
 
-// facetTally counts candidates by their properties.
-type facetTally struct{ sites, languages, types map[string]int }
-
-func (t *facetTally) addAll(list []candidate) {
-	if t.sites == nil {
-		*t = facetTally{make(map[string]int), make(map[string]int), make(map[string]int)}
-	}
+// bestDocuments is the first n documents of a list of candidates, with what is folded into them.
+func bestDocuments(list []candidate, n int) (out []candidate) {
 	for i := range list {
-		c := &list[i]
-		t.sites[hostOf(c.url)]++
-		t.languages[analysis.PrimaryLanguage(c.language)]++
-		t.types[analysis.FileTypeOf(c.url)]++
-		if c.folded != nil {
-			t.addAll(*c.folded)
+		if len(out) >= n {
+			break
+		}
+		out = append(out, list[i])
+		if list[i].folded != nil {
+			out = append(out, *list[i].folded...)
 		}
 	}
+	return out
 }
+
+// facetTally counts documents by their properties.
+type facetTally struct{ sites, languages, types map[string]int }
+
+func tallyOf(list []candidate) facetTally {
+	t := facetTally{make(map[string]int), make(map[string]int), make(map[string]int)}
+	for i := range list {
+		c := &list[i]
+		t.sites[siteOf(c)]++
+		t.languages[analysis.PrimaryLanguage(c.language)]++
+		t.types[analysis.FileTypeOf(c.url)]++
+	}
+	return t
+}
+
+// siteOf is the host of a candidate as site: has it, an IPv6 address without brackets.
+func siteOf(c *candidate) string { return strings.Trim(hostOf(c.url), "[]") }
 
 // topFacets is the most frequent values, most first. There are none if the query is narrowed
 // by the operator already.

@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,5 +61,50 @@ func TestFacets(t *testing.T) {
 	}
 	if f := search("xylophone", true).Facets; !reflect.DeepEqual(f, &Facets{Sites: []Facet{}, Languages: []Facet{}, Years: []Facet{}, Types: []Facet{}}) {
 		t.Errorf("facets of nothing: %+v", f)
+	}
+}
+
+// TestFacetsOfPartialMatches: documents without all the words of a long query count as well, so that
+// no value has no documents, and the values are the same on all pages of a result.
+func TestFacetsOfPartialMatches(t *testing.T) {
+	w := openTestWriter(t, t.TempDir())
+	var changes []Change
+	add := func(n int, site, text string) {
+		for range n {
+			i := len(changes)
+			changes = append(changes, Upsert(&Document{
+				Cluster: key(fmt.Sprint(i)), Seq: 1, URL: page.URL(fmt.Sprintf("http://%s/%d.txt", site, i)), Language: "en",
+				Title: "Page", Text: strings.ReplaceAll(text, "N", fmt.Sprint(i)),
+			}))
+		}
+	}
+	add(12, "all.example", "wooden rope salt harbour wordN")
+	add(7, "part.example", "wooden rope salt") // which are one result
+	add(5, "[2001:db8::80]", "wooden rope salt wordN")
+	add(120, "many.example", "ferry wordN")
+	apply(t, w, changes...)
+	r := openTestReader(t, w.dir)
+	for q, want := range map[string]string{
+		"wooden rope salt harbour": "[{all.example site:all.example 12} {part.example site:part.example 7} {2001:db8::80 site:2001:db8::80 5}]",
+		"wooden":                   "[{all.example site:all.example 12} {part.example site:part.example 7} {2001:db8::80 site:2001:db8::80 5}]",
+		"ferry":                    "[{many.example site:many.example 120}]",
+	} {
+		var first *Facets
+		for _, o := range []Options{{Limit: 1}, {Limit: 20}, {Offset: 20, Limit: 100}} {
+			o.Facets = true
+			res, err := r.Search(t.Context(), q, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(res.Facets.Sites); got != want {
+				t.Errorf("%s at %d: sites %s, want %s", q, o.Offset, got, want)
+			}
+			if first == nil {
+				first = res.Facets
+			}
+			if !reflect.DeepEqual(res.Facets, first) {
+				t.Errorf("%s at %d: facets %+v, and on the first page %+v", q, o.Offset, res.Facets, first)
+			}
+		}
 	}
 }
