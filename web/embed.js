@@ -74,7 +74,8 @@ const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
 
 const clean = (s, n) => {
   const text = String(s ?? "").replace(invisible, "").replace(control, " ").trim();
-  return text.length > n ? text.slice(0, n) + "…" : text;
+  const characters = Array.from(text); // half a character would be none
+  return characters.length > n ? characters.slice(0, n).join("") + "…" : text;
 };
 
 // webURL returns a URL if it is http or https, and otherwise null.

@@ -32,6 +32,7 @@ func newEmbedding(t *testing.T, named bool) *embedding {
 	fetches := []page.Fetch{
 		fetched(e.http.URL+"/guide", 1, guide),
 		fetched(e.http.URL+"/oil", 1, `<html lang="en"><title>Oil</title><main><p>The oil for the lamp is stored in the cellar, far away from any fire.`),
+		fetched(e.http.URL+"/wide", 1, `<html lang="en"><title>x`+strings.Repeat("🚢", 300)+`</title><main><p>The ships that pass at night, each with a light at its bow.`),
 		fetched("https://other.example/", 1, `<html lang="en"><title>Another lamp</title><main><p>A lamp on another site, which is not meant to be found here.`),
 	}
 	e.stand = newStand(t, fetches, func(o *web.Options) {
@@ -113,6 +114,9 @@ func TestBrowserEmbedded(t *testing.T) {
 	e.enter(b, "la") // no page has this word, and a title begins with it
 	b.Until(box(".popup:not([hidden]) .words") + ` !== null`)
 	wants("the beginning of a word", box("[part=message]")+`.hidden`, "true")
+
+	e.enter(b, "ships")
+	b.Until(fmt.Sprintf(`%s?.textContent === %q`, box("[role=option] .title"), "x"+strings.Repeat("🚢", 199)+"…")) // not half a ship
 
 	e.enter(b, "oil")
 	b.Run(chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("ol.results"))
