@@ -45,6 +45,8 @@ type Visit struct {
 	// Fetch is the fetch to load: that of Result, or one that replaces it. It is zero
 	// if there is nothing to load.
 	Fetch page.Fetch
+	// Withdrawn says that the crawler made up Fetch to take the page out of the index.
+	Withdrawn bool
 	// Next decides when the URL is due again, once it is known whether the page has
 	// changed. A zero time means never.
 	Next func(changed bool) (due time.Time, interval time.Duration)

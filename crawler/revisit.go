@@ -76,7 +76,7 @@ func (o *Revisits) notFound(v *Visit, soft bool) {
 		o.after(v, o.GoneRetry, what+" for the first time; a second time takes it out of the index")
 		return
 	case soft && known:
-		v.Fetch = withdrawal(v.Job.URL, v.Result.Fetch.Time, SoftNotFoundRule).Fetch
+		v.Fetch, v.Withdrawn = withdrawal(v.Job.URL, v.Result.Fetch.Time, SoftNotFoundRule).Fetch, true
 	case soft:
 		v.Fetch = page.Fetch{}
 	}
@@ -90,7 +90,7 @@ func wasPage(j *Job) bool { return j.Visits > j.Strikes && !j.Withdrawn }
 // found" after it was loaded.
 func (o *Revisits) takenBack(u page.URL, at time.Time) Visit {
 	w := withdrawal(u, at, SoftNotFoundRule)
-	v := Visit{Job: Job{URL: u}, Result: *w, Fetch: w.Fetch, Strikes: 1}
+	v := Visit{Job: Job{URL: u}, Result: *w, Fetch: w.Fetch, Withdrawn: true, Strikes: 1}
 	o.after(&v, o.MaxInterval, "not found (soft 404: it answers like a path that cannot exist); found out after it was loaded")
 	return v
 }

@@ -90,8 +90,8 @@ func (c *Crawler) loadVisit(ctx context.Context, v Visit) error {
 	if v.Fetch.URL != "" {
 		res := v.Result
 		res.Fetch = v.Fetch
-		if v.Fetch.Header.Get(WithdrawnHeader) != "" {
-			res = *withdrawal(v.Job.URL, v.Fetch.Time, v.Fetch.Header.Get(WithdrawnHeader))
+		if v.Withdrawn {
+			res = *withdrawal(v.Job.URL, v.Fetch.Time, SoftNotFoundRule)
 		}
 		if err := c.record(ctx, v.Job.URL, &res); err != nil {
 			return err
@@ -104,7 +104,7 @@ func (c *Crawler) loadVisit(ctx context.Context, v Visit) error {
 }
 
 // WithdrawnHeader marks a fetch that the crawler made up to take a page out of the
-// index. Its value is the rule that decided.
+// index. Its value is the rule that decided. Nothing depends on it: servers can send it, too.
 const WithdrawnHeader = "X-Indexer-Withdrawn"
 
 // withdrawal makes up an exchange: status 410, with the rule in a header field, and no

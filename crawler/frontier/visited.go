@@ -50,7 +50,7 @@ func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect l
 	e.Visits++
 	e.Claim, e.Refused, e.Lapsed, e.Asked, e.Weight = time.Time{}, false, false, false, 0
 	// A visit that has nothing to load leaves a withdrawn page withdrawn.
-	e.Withdrawn = isWithdrawal(&v.Fetch) || e.Withdrawn && v.Fetch.URL == ""
+	e.Withdrawn = v.Withdrawn || e.Withdrawn && v.Fetch.URL == ""
 	e.Remember(pastVisit(v, effect))
 	e.Last = v.Fetch.Time
 	if e.Last.IsZero() {
@@ -150,7 +150,7 @@ func pastVisit(v crawler.Visit, effect loader.Effect) schema.PastVisit {
 		Bytes: int64(len(v.Result.HeaderBlock) + len(v.Result.Payload)),
 	}
 	switch {
-	case isWithdrawal(&v.Fetch):
+	case v.Withdrawn:
 		p.Effect = schema.VisitWithdrawn
 	case v.Fetch.URL == "":
 		p.Effect = schema.VisitSetAside
@@ -165,8 +165,6 @@ func pastVisit(v crawler.Visit, effect loader.Effect) schema.PastVisit {
 	}
 	return p
 }
-
-func isWithdrawal(f *page.Fetch) bool { return f.Header.Get(crawler.WithdrawnHeader) != "" }
 
 // Withdrawal is the fetch that takes a page out of the index because it may no longer
 // be fetched.
