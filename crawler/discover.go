@@ -28,7 +28,7 @@ func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFou
 		return nil, nil
 	}
 	head := headOf(f)
-	if !mayName(head) {
+	if !mayName(head) || saysNoFollow(f, head) {
 		return nil, nil
 	}
 	root, err := html.Parse(bytes.NewReader(head))
@@ -73,11 +73,18 @@ func beginsTag(b []byte, tag string) bool {
 	return len(b) >= len(tag) && strings.EqualFold(string(b[:len(tag)]), tag)
 }
 
-// mayName reports whether a head is worth parsing. A head with nofollow anywhere is
-// not.
+// saysNoFollow reports whether a page with this head wants none of its links followed.
+func saysNoFollow(f *page.Fetch, head []byte) bool {
+	only := *f
+	only.Body = head
+	doc := page.Interpret(&only)
+	return doc.NoFollow
+}
+
+// mayName reports whether a head is worth parsing.
 func mayName(head []byte) bool {
 	lower := bytes.ToLower(head)
-	if !bytes.Contains(lower, []byte("<link")) || bytes.Contains(lower, []byte("nofollow")) {
+	if !bytes.Contains(lower, []byte("<link")) {
 		return false
 	}
 	for _, word := range []string{"rss+xml", "atom+xml", "rdf+xml", "hreflang", "next"} {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/crawler/fetch"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -22,6 +23,36 @@ func TestHeadOf(t *testing.T) {
 		f := &page.Fetch{Header: http.Header{"Content-Type": {test.kind}}, Body: []byte(test.body)}
 		if got := string(headOf(f)); got != test.want {
 			t.Errorf("%s: %.80q, want %.80q", test.name, got, test.want)
+		}
+	}
+}
+
+// What a page names in its head is found unless the page says nofollow, wherever it says so.
+func TestDiscoverObeysNoFollow(t *testing.T) {
+	const next = `<link rel=next href=/2>`
+	for _, test := range []struct {
+		name, tag, head string
+		found           bool
+	}{
+		{"nothing", "", next, true},
+		{"header", "nofollow", next, false},
+		{"header, for another robot", "otherbot: nofollow", next, true},
+		{"meta", "", next + `<meta name=robots content="noindex, NoFollow">`, false},
+		{"meta, in one word", "", next + `<meta name=robots content=none>`, false},
+		{"meta, for another robot", "", next + `<meta name=otherbot content=nofollow>`, true},
+		{"one link", "", next + `<link rel="next nofollow" href=/3>`, true},
+	} {
+		frontier := newFrontier()
+		c := newCrawler(Options{}, frontier, newWeb(), nil)
+		res := fetch.Result{Fetch: page.Fetch{
+			URL: "https://a.example/", Status: 200, Body: []byte("<html><head>" + test.head + "</head>"),
+			Header: http.Header{"Content-Type": {"text/html"}, "X-Robots-Tag": {test.tag}},
+		}}
+		if _, err := c.discover(t.Context(), Job{URL: res.Fetch.URL}, &res, false); err != nil {
+			t.Fatal(err)
+		}
+		if found := frontier.entries["https://a.example/2"] != nil; found != test.found || frontier.entries["https://a.example/3"] != nil {
+			t.Errorf("%s: the next page is found: %v, want %v", test.name, found, test.found)
 		}
 	}
 }
