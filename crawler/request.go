@@ -72,6 +72,7 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 		return nil, h.policy.Until
 	}
 	h.aux.drop(h.allowed)
+	c.endPass(h, now) // what was dropped may have been the last of it
 	c.probeIfDue(h, now)
 	switch {
 	case len(h.aux.queue) > 0 && (h.aux.turn || h.probeNext() || len(h.jobs.ready) == 0):
