@@ -27,6 +27,8 @@ const (
 	passInterval = 24 * time.Hour
 	// maxAuxHops is how many redirects are followed to a sitemap or feed.
 	maxAuxHops = 5
+	// maxAuxTries is how often a sitemap or feed is requested in a pass if the host fails.
+	maxAuxTries = 3
 	// listedDepth is the depth of the URLs they list: the hosts of seeds published
 	// them.
 	listedDepth = 1
@@ -50,6 +52,7 @@ type auxiliary struct {
 	// list its pages, besides those of the file's own host.
 	announcer   string
 	depth, hops int
+	failures    int            // in a row
 	cookies     *fetch.Cookies // set by its redirects
 	forward     int            // how many visits it may bring forward; reserved from the announcer's claims
 }
@@ -93,6 +96,15 @@ func (q *auxQueue) push(s auxiliary, most int) {
 	}
 	q.seen[s.url] = true
 	q.queue = append(q.queue, s)
+}
+
+// retry appends a file again that could not be read because the host failed. The host is left
+// alone for a while first.
+func (q *auxQueue) retry(s auxiliary) {
+	if s.failures++; s.failures < maxAuxTries {
+		s.forward = 0
+		q.queue = append(q.queue, s)
+	}
 }
 
 // sitemapsOf returns the sitemaps that a robots.txt names.
@@ -226,6 +238,9 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange
 			h.aux.busy--
 			if of := c.hosts[s.announcer]; of != nil {
 				of.claims.giveBack(s.forward - forward)
+			}
+			if x.againstHost {
+				h.aux.retry(s)
 			}
 			for _, child := range more {
 				c.queueAux(child, now)
