@@ -125,15 +125,17 @@ func (c *Crawler) request(h *host, now time.Time) {
 		return
 	}
 	r, until := c.nextRequest(h, now)
-	switch alone := h.pace.until; {
-	case r == nil && until.IsZero():
+	if r == nil && until.IsZero() {
 		c.push(h, now) // the work was dropped; look again
 		return
+	}
+	alone, why := c.aloneUntil(h, r)
+	switch {
 	case r == nil && until.After(alone):
 		c.leaveAlone(h, stateRobots, h.policy.Why, until, now)
 		return
 	case alone.After(now):
-		c.leaveAlone(h, stateBackoff, h.pace.why, alone, now)
+		c.leaveAlone(h, stateBackoff, why, alone, now)
 		return
 	}
 	slots := c.slotsOf(r.url)
@@ -147,6 +149,19 @@ func (c *Crawler) request(h *host, now time.Time) {
 	if h.requests() < c.perHost(h) {
 		c.push(h, now)
 	}
+}
+
+// aloneUntil returns until when, and why, a host must not be asked, nor the one to which its
+// robots.txt redirects, as far as that is known.
+func (c *Crawler) aloneUntil(h *host, r *request) (until time.Time, why string) {
+	until, why = h.pace.until, h.pace.why
+	if r == nil {
+		return until, why
+	}
+	if to := c.hosts[HostOf(r.url)]; to != nil && to.pace.until.After(until) {
+		return to.pace.until, HostOf(r.url) + ", to which its robots.txt redirects: " + to.pace.why
+	}
+	return until, why
 }
 
 // leaveAlone makes the host wait, in memory if there is room.
