@@ -124,11 +124,12 @@ func (c *Crawler) Abort() {
 	}
 }
 
-// stop prevents new requests.
+// stop prevents new requests, and ends the wait for observers, which may be long.
 func (c *Crawler) stop(why string) {
 	if c.stopping == "" {
 		c.stopping = why
 	}
+	c.cancelQuiesce()
 }
 
 // fail ends the crawl with an error. The first error counts, but an Abort takes

@@ -210,6 +210,31 @@ func TestQuiesceIsCanceled(t *testing.T) {
 	})
 }
 
+// An interrupted Run does not wait until the pipeline is empty.
+func TestQuiesceIsInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/0")
+		chain(t, w, "https://a.example", 1, 100*time.Millisecond)
+		ctx, interrupt := context.WithCancel(t.Context())
+		o := Options{Quiesce: func(ctx context.Context) error {
+			time.AfterFunc(time.Second, interrupt)
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Hour):
+			}
+			return context.Cause(ctx)
+		}}
+		c := newCrawler(o, f, w, nil)
+		f.wake = c.Wake
+		if err := c.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if ended, lasted := c.Status(0).Ended, time.Since(epoch); ended != EndedByContext || lasted > time.Minute {
+			t.Errorf("it ended after %v because of %q", lasted, ended)
+		}
+	})
+}
+
 func TestQuiesceFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := errors.New("broken")
