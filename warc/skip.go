@@ -52,9 +52,16 @@ func (s *stream) skipJunk() error {
 		return fmt.Errorf("reading: %w", err)
 	}
 	s.mixed = true
+	zip := s.atZIP()
 	_, found := s.scan()
 	if s.src.err != nil {
 		return s.endOfSource()
+	}
+	if from == 0 {
+		s.zip = zip && found
+	}
+	if s.zip && zip {
+		return errGap
 	}
 	skipped := s.src.pos() - from
 	what := "skipped to the next member"
@@ -64,6 +71,21 @@ func (s *stream) skipJunk() error {
 	s.report(Problem{Offset: from, Inner: -1,
 		Reason: fmt.Sprintf("%d bytes that are no gzip member, zstd frame or record: %s", skipped, what)})
 	return errGap
+}
+
+// atZIP reports whether a part of a ZIP file comes next: the header of a file, what may follow its
+// data, or the directory at the end. A WACZ file is a ZIP file with WARC files that are stored as
+// they are. Its parts are no problems, unless it has no WARC file that can be read.
+func (s *stream) atZIP() bool {
+	begin, err := s.src.br.Peek(4) // the scan meets an error again
+	if err != nil {
+		return false
+	}
+	switch string(begin) {
+	case "PK\x03\x04", "PK\x07\x08", "PK\x01\x02", "PK\x05\x06":
+		return true
+	}
+	return false
 }
 
 func (s *stream) endOfSource() error {

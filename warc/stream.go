@@ -34,6 +34,7 @@ type stream struct {
 	began   int64 // bytes returned before the current member
 	failed  int64 // began of the member that failed last
 	mixed   bool  // damage was seen: a plain stretch may end at a gzip member
+	zip     bool  // the file is a ZIP file with members in it
 	gz      *gzip.Reader
 	zstd    zstdFrames
 	marks   []mark
