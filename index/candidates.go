@@ -18,12 +18,12 @@ type search struct {
 
 	versions []pageVersion // that the query names
 
-	names   *names            // analysed titles
-	named   map[string]string // the sites that the query names, by host (namedsite.go)
-	fill    query.Breadth     // of the second tier
-	partial int               // documents without all the words that addPartial added to the first tier
-	others  []string          // the addresses of documents that are named in other words (otherwise.go)
-	fronts  int               // front pages without all the words in the first tier (frontpage.go)
+	names   *names                // analysed titles
+	named   map[string][]nameWord // the names of sites in the query, by host (namedsite.go)
+	fill    query.Breadth         // of the second tier
+	partial int                   // documents without all the words that addPartial added to the first tier
+	others  []string              // the addresses of documents that are named in other words (otherwise.go)
+	fronts  int                   // front pages without all the words in the first tier (frontpage.go)
 }
 
 // Candidates are the hits in their final order, as far as the page needs them. They come in

@@ -26,7 +26,7 @@ const (
 
 // findNamed finds the names of the candidates' hosts in the query.
 func (s *search) findNamed(list []candidate) {
-	s.named = make(map[string]string)
+	s.named = make(map[string][]nameWord)
 	if len(s.c.Words) < namedLeast {
 		return
 	}
@@ -42,7 +42,7 @@ func (s *search) findNamed(list []candidate) {
 			for _, w := range s.c.Words[from:to] {
 				name = append(name, w.Typed)
 			}
-			s.named[host] = strings.Join(name, " ")
+			s.named[host] = nameWords(strings.Join(name, " "), "")
 		}
 	}
 }
@@ -54,7 +54,7 @@ func (s *search) preferNamed(list []candidate) {
 	}
 	for i := range list {
 		c := &list[i]
-		if c.siteFactor = 1; c.partial && s.named[hostOf(c.url)] == "" {
+		if c.siteFactor = 1; c.partial && s.named[hostOf(c.url)] == nil {
 			c.siteFactor = unnamedFactor
 			c.score *= unnamedFactor
 		}

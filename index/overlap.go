@@ -73,9 +73,9 @@ func (n name) numbered() name {
 	return n
 }
 
-// with is the name with the words of more text, as far as it lacks them.
-func (n name) with(text string) name {
-	for _, w := range nameWords(text, "") {
+// with is the name with more words, as far as it lacks them.
+func (n name) with(words []nameWord) name {
+	for _, w := range words {
 		has := func(o nameWord) bool { return o.typed == w.typed }
 		if !slices.ContainsFunc(n.words, has) {
 			n.words = append(slices.Clip(n.words), w)

@@ -134,11 +134,9 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 			return err
 		}
 		if answers == 2 {
-			n = n.with(asked.text)
+			n = n.with(nameWords(asked.text, ""))
 		}
-		if site := s.named[hostOf(c.url)]; site != "" {
-			n = n.with(site)
-		}
+		n = n.with(s.named[hostOf(c.url)])
 		c.titleMatch = max(c.titleMatch, n.overlap(s.c.Words))
 	}
 	if c.front {
