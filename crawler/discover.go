@@ -28,15 +28,19 @@ func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFou
 		return nil, nil
 	}
 	head := headOf(f)
-	if !mayName(head) || saysNoFollow(f, head) {
+	if !mayName(head) {
 		return nil, nil
 	}
 	root, err := html.Parse(bytes.NewReader(head))
 	if err != nil {
 		return nil, nil //nolint:nilerr // a bytes.Reader does not fail, and a head that cannot be parsed names nothing
 	}
+	named := sitemap.Discover(j.URL, root)
+	if len(named) == 0 || saysNoFollow(f, head) {
+		return nil, nil
+	}
 	var pages []Found
-	for _, ref := range sitemap.Discover(j.URL, root) {
+	for _, ref := range named {
 		if ref.Relation == sitemap.FeedOf {
 			feeds = append(feeds, ref.URL)
 		} else {
@@ -77,8 +81,7 @@ func beginsTag(b []byte, tag string) bool {
 func saysNoFollow(f *page.Fetch, head []byte) bool {
 	only := *f
 	only.Body = head
-	doc := page.Interpret(&only)
-	return doc.NoFollow
+	return page.Interpret(&only).NoFollow
 }
 
 // mayName reports whether a head is worth parsing.

@@ -59,8 +59,7 @@ func addressesOf(text string) (urls []string) {
 			if err != nil {
 				return nil
 			}
-			with := strings.TrimSuffix(string(u), "/") + "/"
-			for _, address := range []string{string(u), with, strings.TrimSuffix(with, "/")} {
+			for _, address := range []string{string(u), otherSlash(u)} {
 				if !slices.Contains(urls, address) {
 					urls = append(urls, address)
 				}
@@ -68,6 +67,19 @@ func addressesOf(text string) (urls []string) {
 		}
 	}
 	return urls
+}
+
+// otherSlash is an address with a slash at the end if it has none, and without it if it has one. A
+// query and the root stay as they are.
+func otherSlash(u page.URL) string {
+	address := string(u)
+	if u.Path() == "/" || strings.Contains(address, "?") {
+		return address
+	}
+	if without, ok := strings.CutSuffix(address, "/"); ok {
+		return without
+	}
+	return address + "/"
 }
 
 // isHost reports whether an address without a scheme begins with a host of the internet.
