@@ -30,7 +30,7 @@ type Explanation struct {
 	RankFactor   float64 `json:"rank_factor"`
 	// LanguageFactor is less than 1 if the page is in another language than the query.
 	LanguageFactor float64 `json:"language_factor"`
-	// SiteFactor is less than 1 if the query names another site, and the page lacks a word of it.
+	// SiteFactor is less than 1 if the query names another site, and the page lacks a word of the query.
 	SiteFactor float64 `json:"site_factor"`
 	// SectionFactor is more than 1 if the page is that of a section, and its title names what the query
 	// asks for.
