@@ -43,12 +43,12 @@ func (b *block) write(w *strings.Builder) {
 		name, attribute = fmt.Sprintf("h%d", b.level), fmt.Sprintf(" id=\"page=%d\"", b.page+1)
 	}
 	w.WriteString("<" + name + attribute + ">")
-	at := 0
+	text, at := string(b.text), 0
 	for _, l := range b.links {
-		w.WriteString(html.EscapeString(b.text[at:l.from]))
-		w.WriteString(`<a href="` + html.EscapeString(l.target) + `">` + html.EscapeString(b.text[l.from:l.to]) + "</a>")
+		w.WriteString(html.EscapeString(text[at:l.from]))
+		w.WriteString(`<a href="` + html.EscapeString(l.target) + `">` + html.EscapeString(text[l.from:l.to]) + "</a>")
 		at = l.to
 	}
-	w.WriteString(html.EscapeString(b.text[at:]))
+	w.WriteString(html.EscapeString(text[at:]))
 	w.WriteString("</" + name + ">\n")
 }

@@ -10,7 +10,7 @@ import (
 
 // block is a paragraph or a heading.
 type block struct {
-	text  string
+	text  []byte // not a string, which each further line would copy
 	links []link
 	level int // 1 to 6 for headings, else 0
 	page  int // from 0
@@ -34,7 +34,7 @@ func (d *document) blocks() []block {
 	for i, lines := range d.pages {
 		next := pageBlocks(i, lines, d.bookmarks[i], t)
 		if i > 0 && crosses(list, next, d.pages[i-1]) {
-			list[len(list)-1].append(&line{text: next[0].text, links: next[0].links}, d.pages[i-1][len(d.pages[i-1])-1].hyphen)
+			list[len(list)-1].append(&line{text: string(next[0].text), links: next[0].links}, d.pages[i-1][len(d.pages[i-1])-1].hyphen)
 			next = next[1:]
 		}
 		list = append(list, next...)
@@ -48,7 +48,7 @@ func crosses(list, next []block, before []line) bool {
 		return false
 	}
 	last := &before[len(before)-1]
-	return last.hyphen || continuesSentence(last, &line{text: next[0].text})
+	return last.hyphen || continuesSentence(last, &line{text: string(next[0].text)})
 }
 
 // pageBlocks puts the lines of a page into blocks.
@@ -65,7 +65,7 @@ func pageBlocks(page int, lines []line, bookmarks []bookmark, t typography) []bl
 			list[len(list)-1].append(l, lines[i-1].hyphen)
 			continue
 		}
-		list = append(list, block{text: l.text, links: slices.Clone(l.links), level: level, page: page})
+		list = append(list, block{text: []byte(l.text), links: slices.Clone(l.links), level: level, page: page})
 	}
 	return list
 }
@@ -74,10 +74,10 @@ func pageBlocks(page int, lines []line, bookmarks []bookmark, t typography) []bl
 func (b *block) append(l *line, hyphen bool) {
 	end := len(b.text)
 	if !hyphen {
-		b.text += " "
+		b.text = append(b.text, ' ')
 	}
 	at := len(b.text)
-	b.text += l.text
+	b.text = append(b.text, l.text...)
 	for i, k := range l.links {
 		k.from, k.to = k.from+at, k.to+at
 		if n := len(b.links) - 1; i == 0 && n >= 0 && k.from == at && b.links[n].to == end && b.links[n].target == k.target {

@@ -57,11 +57,11 @@ func (d *document) largest() string {
 		if best < 0 {
 			continue
 		}
-		b := block{text: lines[best].text}
+		b := block{text: []byte(lines[best].text)}
 		for i := best + 1; i < min(len(lines), best+long) && lines[i].height > large && continues(&lines[i-1], &lines[i], 1, 0); i++ {
 			b.append(&lines[i], lines[i-1].hyphen)
 		}
-		return b.text
+		return string(b.text)
 	}
 	return ""
 }
