@@ -11,7 +11,8 @@
 //	         of resources while pages are rendered);
 //	         icon:sum or icon:square, and body:icon of it, if it is an icon;
 //	         fetch:seen (newest revisit), fetch:failure (newest failure)
-//	wakes    document (fetch:content), only if the content is new
+//	wakes    document (fetch:content), if the content is new; refresh (weak), if only the
+//	         time that is shown is
 package loader
 
 import (
@@ -146,7 +147,7 @@ func (l *Loader) once(ctx context.Context, p *prepared, also func(context.Contex
 }
 
 // Loading announces, until end is called, that a fetch will be loaded soon, so that
-// observers do not take the time before it for spare time. LoadAnd calls it itself.
+// observers do not take the time before it for spare time. Load and LoadAnd call it themselves.
 func (l *Loader) Loading() (end func()) { return l.admit.Loading() }
 
 func (l *Loader) write(ctx context.Context, p *prepared, also func(context.Context, *txn.Txn, Effect) error) (effect Effect, err error) {

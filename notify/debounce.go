@@ -68,7 +68,7 @@ func (q *queue) openWaiting(e *entry) {
 	}
 }
 
-// wakeTimer makes runTimer check the heap again.
+// wakeTimer makes runTimer check the heaps again.
 func (q *queue) wakeTimer() {
 	select {
 	case q.timerWake <- struct{}{}:

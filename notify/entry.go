@@ -17,7 +17,7 @@ type place uint8
 
 const (
 	ready   place = iota // in its observer's ready heap
-	delayed              // in the queue's heap of delayed entries, until its time
+	delayed              // in its observer's heap of delayed entries, until its time
 	running              // in a worker's hands
 )
 

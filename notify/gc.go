@@ -26,7 +26,7 @@ func (p *Pipeline) scanPage(ctx context.Context, from string) (found int, next s
 // the table to run them. busy reports whether the queue has the row, waiting or
 // running, for the observer, because a run of it may need the acknowledgement.
 //
-// Notifications that a commit hands over do not pass through look. Their sender is an open
+// Notifications that a commit hands over do not pass through scanPage. Their sender is an open
 // transaction until it has handed them over, and holds back the safe point, so no
 // acknowledgement of its notifications is collected (txn/gcacks.go).
 func (p *Pipeline) Settled(fn func(busy func(row, observer string) bool) error) error {

@@ -32,7 +32,7 @@ var resourceSpread = spread{
 	group: schema.GroupNeed, wake: schema.RenderWake, chunk: invalidateChunk,
 }
 
-// interpretRendered is interpretFetch while the setting of rendering is on: the document comes
+// interpretRendered is interpret while the setting of rendering is on: the document comes
 // from the page's form if it has one. It wakes render if the form is missing, belongs to
 // another fetch or should not exist, and invalidate if pages need the URL. The comment on
 // renderer proves that this is sufficient.

@@ -115,7 +115,7 @@ func (o *Oracle) step(ctx context.Context) error {
 		o.mu.Lock()
 		o.member = joined
 		o.mu.Unlock()
-		return errors.Join(member.Leave(ctx))
+		return member.Leave(ctx)
 	}
 	if time.Since(o.swept) > lockSweep {
 		o.swept = time.Now()

@@ -27,7 +27,7 @@ import (
 // database was restarted, the first process to reach it again found all others dead, because
 // their counts were as old as its own.
 //
-// The price is one small write to the table per process and third of the time to live, and
+// The price is one small write to the table per process and quarter of the time to live, and
 // that a process which asks about a token for the first time has to watch it for the
 // whole time to live.
 type Tokens struct {
@@ -45,8 +45,10 @@ type Tokens struct {
 	self Process // as the next sign of life publishes it
 }
 
-// processRow names the row of a token. Rows of tokens begin with processPrefix.
+// processPrefix begins the rows of tokens.
 const processPrefix = "process/"
+
+func processRow(token string) []byte { return []byte(processPrefix + token) }
 
 var beatColumn = []byte("beat")
 
@@ -143,7 +145,7 @@ func (t *Tokens) count(ctx context.Context, n uint64) error {
 	if err != nil {
 		return err
 	}
-	m := store.RowMutation{Row: []byte(processPrefix + t.token), Mutations: []store.Mutation{
+	m := store.RowMutation{Row: processRow(t.token), Mutations: []store.Mutation{
 		{Op: store.Put, Group: txn.MetaGroup, Column: beatColumn, TS: n, Value: value},
 	}}
 	if n > 1 {
@@ -181,7 +183,7 @@ func (t *Tokens) Alive(ctx context.Context, token string) (bool, error) {
 	if alive, known := t.seen.lately(token); known {
 		return alive, nil
 	}
-	row := []byte(processPrefix + token)
+	row := processRow(token)
 	asked := time.Now()
 	cells, err := t.table.Read(ctx, row, newest(beatColumn))
 	if err != nil {
@@ -218,7 +220,7 @@ func (t *Tokens) Leave(ctx context.Context) error {
 		close(t.lost)
 	}
 	err := t.table.Apply(ctx, []store.RowMutation{{
-		Row:       []byte(processPrefix + t.token),
+		Row:       processRow(t.token),
 		Mutations: []store.Mutation{{Op: store.DeleteUpTo, Group: txn.MetaGroup, Column: beatColumn, TS: store.MaxTS}},
 	}})
 	if err != nil {

@@ -37,8 +37,8 @@ func CountsRow(part int) string { return fmt.Sprintf("%s%06d", CountsPrefix, par
 // CountsPrefix is the prefix of the rows of CountsRow.
 const CountsPrefix = "counts-part "
 
-// PairRow is the row of the edge from source to target, in GroupPointer and GroupLink. Keys
-// of URLs contain no zero byte.
+// PairRow is the row of the edge from source to target, in GroupPointer, GroupLink and
+// GroupNeed. Keys of URLs contain no zero byte.
 func PairRow(target, source page.URL) string { return target.Key() + "\x00" + source.Key() }
 
 // PairPrefix is the prefix of the rows of all edges to target.

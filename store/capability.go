@@ -36,9 +36,8 @@ type Committer interface {
 // The engine groups commits: it calls Reserve(n) when it has n batches whose
 // guards hold, gives each batch one of the timestamps first … first+n-1, makes
 // them durable and visible, and then calls Visible. Calls of Reserve and Visible
-// alternate, one at a time. The Clock decides which timestamps readers
-// get between the two calls (see
-// txn/oracle.go).
+// alternate, one at a time. The Clock decides which timestamps readers get between
+// the two calls (see txn/oracle.go).
 type Clock interface {
 	Reserve(n int) (first uint64, err error)
 	Visible()

@@ -18,5 +18,6 @@
 // timestamp taken inside that step.
 //
 // Package storetest holds the conformance suite that every engine passes.
-// store/mem is the simplest such table, and store/badgerdb the one that users run.
+// store/mem is the simplest such table, and store/badgerdb the default. store/postgres and
+// store/bigtable keep a table in a database, for several processes.
 package store

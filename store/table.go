@@ -110,7 +110,7 @@ type Mutation struct {
 	Op     Op
 	Group  string
 	Column []byte
-	// TS is the timestamp of the cell. In a Batch it may be AtCommit.
+	// TS is the timestamp of the cell. In a Commit it may be AtCommit.
 	TS    uint64
 	Value []byte // Put only
 }
@@ -203,6 +203,6 @@ type Limits struct {
 // MaxTS is the greatest timestamp that a cell can have in any engine.
 const MaxTS = AtCommit - 1
 
-// AtCommit, in the mutations of a Batch, means the commit timestamp that
+// AtCommit, in the mutations of a Commit, means the commit timestamp that
 // the engine takes inside the atomic step.
 const AtCommit = ^uint64(0)

@@ -177,7 +177,7 @@ func (db *DB) prepare(ctx context.Context) (got Collected, err error) {
 
 // resolveBelow is step 3. Open transactions have locks at P and above.
 func (db *DB) resolveBelow(ctx context.Context, p uint64) (n int, err error) {
-	if p <= 1 { // the first timestamp is 1, and a MaxTS of 0 is no bound
+	if p <= 1 { // no timestamp is below, and a MaxTS of 0 is no bound
 		return 0, nil
 	}
 	for start := []byte(nil); ; {

@@ -36,7 +36,7 @@ import (
 // A process that others consider dead has lost its bound, although it may only have been
 // suspended. So it checks its token (Liveness.Valid) after each read, before the result is
 // used, and between its last prewrite and its commit point. Until the first check that
-// fails, others checkAlive its bound. After the second one all its locks are in the table,
+// fails, others respect its bound. After the second one all its locks are in the table,
 // where step 3 of a collection finds them.
 type published struct {
 	column []byte // unique, because a process may have several DBs

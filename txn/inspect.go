@@ -27,7 +27,7 @@ type Record struct {
 	Kind string
 	Cell Cell
 	TS   uint64
-	// Op is put, delete or lock, for a write, a lock record or a lock.
+	// Op is put, delete, lock or read, for a write, a lock record or a lock.
 	Op string
 	// Start is the start timestamp of the transaction that wrote the record; 0 for a
 	// notification, which does not store it.
@@ -37,7 +37,7 @@ type Record struct {
 	Inline   bool
 	Observer string // of a notification or acknowledgement
 
-	// For a lock: the transaction's primary, the owner's epoch, the time at which the
+	// For a lock: the transaction's primary, the owner's token, the time at which the
 	// owner last showed that it is alive, and the runs that the transaction acknowledges.
 	Primary Cell
 	Owner   string

@@ -8,7 +8,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// ErrStop, returned by the function given to Scan ends the scan without an error.
+// ErrStop, returned by the function given to Scan, ends the scan without an error.
 var ErrStop = errors.New("txn: stop the scan")
 
 // scanPage is the number of cells that are fetched at a time.
