@@ -19,7 +19,7 @@ import (
 
 // Version names what the analysis produces. An index made by another version still opens,
 // but has to be rebuilt; the writer of package index says so (NeedsRebuild).
-const Version = 4
+const Version = 5
 
 // MaxIndexedText is how much of a text is searchable, in bytes. All of the text is stored.
 const MaxIndexedText = 2 << 20

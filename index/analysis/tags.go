@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/language"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -90,16 +92,36 @@ const maxFileType = 10
 // fileTypes are the values of filetype: that find a URL. They come from the URL, because
 // that is what people see; the media type that the server sent is not in the index, which
 // has only HTML and plain text. A URL without an extension, or with one of a program that
-// makes pages, counts as HTML as well.
+// makes pages, counts as HTML as well. A language after the extension of a page, as in
+// index.html.de, is not the file type.
 func fileTypes(u *url.URL) []string {
 	ending := FileType(strings.TrimPrefix(path.Ext(u.Path), "."))
-	switch ending {
-	case "":
+	if inner := FileType(strings.TrimPrefix(path.Ext(strings.TrimSuffix(u.Path, path.Ext(u.Path))), ".")); isPageType(inner) && isLanguage(ending) {
+		ending = inner
+	}
+	switch {
+	case ending == "":
 		return []string{"html"}
-	case "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi":
+	case isPageType(ending) && ending != "html":
 		return []string{ending, "html"}
 	}
 	return []string{ending}
+}
+
+// isPageType reports whether a file type is that of HTML or of a program that makes it.
+func isPageType(t string) bool {
+	switch t {
+	case "html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi":
+		return true
+	}
+	return false
+}
+
+// isLanguage reports whether a file name extension is a language of ISO 639-1. Those of
+// three letters in ISO 639-3 include "old" and "bak".
+func isLanguage(ending string) bool {
+	_, err := language.ParseBase(ending)
+	return err == nil && len(ending) == 2
 }
 
 // FileTypeOf is the most general value of filetype: that finds a URL, "" for none.
