@@ -95,7 +95,10 @@ func (a *app) join(ctx context.Context) (_ *deployment, err error) {
 	}
 	d.self = member
 	d.closers = append(d.closers, within(leaveWithin, member.Leave))
-	oracles, err := remote.Connect(remote.ParseAddresses(a.cfg.Oracle), member.Token(), remote.Options{Security: security, Holder: oracle.HolderIn(d.table)})
+	oracles, err := remote.Connect(remote.ParseAddresses(a.cfg.Oracle), member.Token(), remote.Options{
+		Security: security, Holder: oracle.HolderIn(d.table),
+		Waiting: func(why error) { _, _ = fmt.Fprintf(a.stderr, "waiting: %v\n", why) },
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/status"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/unanswered"
 )
 
 // Client asks one server. It is safe for concurrent use.
@@ -135,7 +135,7 @@ func (s *clientSession) unavailable(err error) error {
 	if why := context.Cause(s.ctx); why != nil {
 		return fmt.Errorf("%w: %w", index.ErrUnavailable, why)
 	}
-	return fmt.Errorf("%w: %s", index.ErrUnavailable, status.Convert(err).Message())
+	return fmt.Errorf("%w: %s", index.ErrUnavailable, unanswered.Why(err))
 }
 
 // noAnswer says how long there was no answer.

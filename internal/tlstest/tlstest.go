@@ -21,8 +21,9 @@ import (
 type Files struct{ CA, Cert, Key string }
 
 // Make makes the files of a deployment: an authority, and one certificate that all its
-// processes use, for clients and servers on a loopback address.
-func Make(t testing.TB) Files {
+// processes use, for clients and servers on a loopback address. Each change is made to the
+// certificate before it is signed.
+func Make(t testing.TB, change ...func(*x509.Certificate)) Files {
 	t.Helper()
 	dir := t.TempDir()
 	check := func(err error) {
@@ -50,6 +51,9 @@ func Make(t testing.TB) Files {
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "a process"}, NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, c := range change {
+		c(leaf)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, leaf, ca, key.Public(), caKey)
 	check(err)

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/webindexer/indexer/internal/unanswered"
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/oracle/remote/oraclepb"
 	"github.com/webindexer/indexer/txn"
@@ -29,6 +31,11 @@ type Options struct {
 	// the oracle of another table would put writes out of order for ever. Without Holder, the
 	// addresses are trusted.
 	Holder func(context.Context) (oracle.Holder, error)
+	// Waiting is called when no oracle has answered for TellAfter, once until one answers. The
+	// error says why. The call keeps asking.
+	Waiting func(error)
+	// TellAfter is 3 s if it is 0: longer than another oracle takes to take over.
+	TellAfter time.Duration
 }
 
 const (
@@ -59,7 +66,10 @@ type Client struct {
 	peers    []*peer
 	good     atomic.Int32 // the peer that answered last
 	holder   func(context.Context) (oracle.Holder, error)
-	known    string // the token of the oracle that the table named last; only run uses it
+	known    string      // the token of the oracle that the table named last; only run uses it
+	waiting  func(error) // nil: nobody wants to know
+	tell     time.Duration
+	told     atomic.Bool // waiting was called since the last answer
 
 	mu     sync.Mutex
 	open   *batch // collects callers until the next request
@@ -94,6 +104,7 @@ func Connect(addresses []string, token string, opts Options) (*Client, error) {
 	if opts.RetryFor == 0 {
 		opts.RetryFor = 30 * time.Second
 	}
+	opts.TellAfter = cmp.Or(opts.TellAfter, 3*time.Second)
 	dial, err := opts.DialOptions()
 	if err != nil {
 		return nil, err
@@ -103,7 +114,7 @@ func Connect(addresses []string, token string, opts Options) (*Client, error) {
 		Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: answerWithin},
 		MinConnectTimeout: answerWithin,
 	}))
-	c := &Client{token: token, retryFor: opts.RetryFor, holder: opts.Holder, ring: make(chan struct{}, 1)}
+	c := &Client{token: token, retryFor: opts.RetryFor, holder: opts.Holder, waiting: opts.Waiting, tell: opts.TellAfter, ring: make(chan struct{}, 1)}
 	for _, a := range addresses {
 		if err := opts.Check(a); err != nil {
 			return nil, errors.Join(err, c.closePeers())
@@ -240,19 +251,23 @@ func (c *Client) ask(ctx context.Context, request func(context.Context, *peer) e
 			p := c.peers[i]
 			err := c.askOne(ctx, p, request)
 			if err == nil {
+				c.told.Store(false)
 				return nil
 			}
-			failed = append(failed, fmt.Errorf("%s: %w", p.address, err))
+			failed = append(failed, fmt.Errorf("%s: %w", p.address, plainError{err}))
 			if !elsewhere(err) {
 				return fmt.Errorf("oracle: %w", errors.Join(failed...))
 			}
 			c.good.CompareAndSwap(i, (i+1)%int32(len(c.peers)))
 		}
+		silent := time.Since(began)
 		switch {
 		case ctx.Err() != nil:
 			return fmt.Errorf("oracle: %w", context.Cause(ctx))
-		case time.Since(began) > c.retryFor:
-			return fmt.Errorf("%w: no oracle of this store has answered for %v; start one with `indexer oracle`: %w", txn.ErrNoTimestamps, c.retryFor, errors.Join(failed...))
+		case silent > c.retryFor:
+			return fmt.Errorf("%w: %w", txn.ErrNoTimestamps, noneAnswers(c.retryFor, failed))
+		case silent > c.tell && c.waiting != nil && !c.told.Swap(true):
+			c.waiting(noneAnswers(c.tell, failed))
 		}
 		timer := time.NewTimer(askAgain)
 		select {
@@ -262,6 +277,18 @@ func (c *Client) ask(ctx context.Context, request func(context.Context, *peer) e
 		}
 	}
 }
+
+// noneAnswers is the error of a call that no oracle has answered for some time.
+func noneAnswers(after time.Duration, failed []error) error {
+	return fmt.Errorf("no oracle of this store (`indexer oracle`) has answered for %v: %w", after, errors.Join(failed...))
+}
+
+// plainError says in plain words why an oracle did not answer.
+type plainError struct{ err error }
+
+func (e plainError) Error() string { return unanswered.Why(e.err) }
+
+func (e plainError) Unwrap() error { return e.err }
 
 func (c *Client) askOne(ctx context.Context, p *peer, request func(context.Context, *peer) error) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
@@ -337,6 +364,9 @@ func (c *Client) Statuses(ctx context.Context, ageOf uint64) []Status {
 			ctx, cancel := context.WithTimeout(ctx, answerWithin)
 			defer cancel()
 			r, err := p.Status(ctx, &oraclepb.StatusRequest{AgeOf: ageOf})
+			if err != nil {
+				err = plainError{err}
+			}
 			list[i] = Status{p.address, r, err}
 		})
 	}

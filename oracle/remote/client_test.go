@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -49,6 +50,11 @@ func startSite(t testing.TB, table store.Table, s Security) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveSite(t, table, l, s)
+}
+
+func serveSite(t testing.TB, table store.Table, l net.Listener, s Security) *site {
+	t.Helper()
 	o, err := oracle.Start(t.Context(), table, oracle.Options{
 		Address: l.Addr().String(),
 		Join:    func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table, 0) },
@@ -179,15 +185,44 @@ func TestOtherTable(t *testing.T) {
 	}
 }
 
-func TestClientGivesUp(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// TestClientTells: a client that waits says for whom, once, and goes on when an oracle starts.
+func TestClientTells(t *testing.T) {
+	address, told := freeAddress(t), make(chan error, 100)
+	c, err := Connect([]string{address}, "a", Options{Waiting: func(why error) { told <- why }, TellAfter: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
+	defer c.Close()
+	answer := make(chan error)
+	go func() {
+		_, err := c.Next(t.Context())
+		answer <- err
+	}()
+	why := <-told
+	for _, want := range []string{address, "nothing listens there", "indexer oracle"} {
+		if !strings.Contains(why.Error(), want) {
+			t.Errorf("it waits, and says: %v; want %q", why, want)
+		}
+	}
+	if strings.Contains(why.Error(), "rpc error") {
+		t.Errorf("it says in the words of gRPC: %v", why)
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
 		t.Fatal(err)
 	}
+	s := serveSite(t, newTable(t), l, Security{})
+	defer s.end(t)
+	if err := <-answer; err != nil {
+		t.Errorf("an oracle has started, and the client gets: %v", err)
+	}
+	if len(told) > 0 {
+		t.Errorf("it says again: %v", <-told)
+	}
+}
+
+func TestClientGivesUp(t *testing.T) {
+	address := freeAddress(t)
 	c, err := Connect([]string{address}, "a", Options{RetryFor: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -250,29 +285,35 @@ func TestLocks(t *testing.T) {
 }
 
 // certificates are those of one deployment.
-func certificates(t *testing.T) Security {
-	f := tlstest.Make(t)
+func certificates(t *testing.T, change ...func(*x509.Certificate)) Security {
+	f := tlstest.Make(t, change...)
 	return Security{CAFile: f.CA, CertFile: f.Cert, KeyFile: f.Key}
 }
 
 func TestSecurity(t *testing.T) {
 	certs, strangers := certificates(t), certificates(t)
+	expired := certificates(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Hour) })
+	elsewhere := certificates(t, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"oracle.example"} })
 	tokened, encrypted := Security{Token: "secret"}, certs
 	encrypted.Token = "secret"
 	for _, tc := range []struct {
 		name           string
 		server, client Security
 		want           codes.Code
+		says           string
 	}{
-		{"no secrets", Security{}, Security{}, codes.OK},
-		{"a token", tokened, tokened, codes.OK},
-		{"no token", tokened, Security{}, codes.Unauthenticated},
-		{"another token", tokened, Security{Token: "secrets"}, codes.Unauthenticated},
-		{"TLS and a token", encrypted, encrypted, codes.OK},
-		{"TLS without a token", encrypted, certs, codes.Unauthenticated},
-		{"no TLS", encrypted, tokened, codes.Unavailable},
-		{"a stranger's certificate", certs, strangers, codes.Unavailable},
-		{"no certificate of the client's own", certs, Security{CAFile: certs.CAFile}, codes.Unavailable},
+		{"no secrets", Security{}, Security{}, codes.OK, ""},
+		{"a token", tokened, tokened, codes.OK, ""},
+		{"no token", tokened, Security{}, codes.Unauthenticated, "tls.token"},
+		{"another token", tokened, Security{Token: "secrets"}, codes.Unauthenticated, "tls.token"},
+		{"TLS and a token", encrypted, encrypted, codes.OK, ""},
+		{"TLS without a token", encrypted, certs, codes.Unauthenticated, "tls.token"},
+		{"no TLS", encrypted, tokened, codes.Unavailable, "it uses TLS and this process does not"},
+		{"TLS of the client only", Security{}, certs, codes.Unavailable, "it does not use TLS, but this process does"},
+		{"a stranger's certificate", certs, strangers, codes.Unavailable, "tls.ca of this process does not hold the authority"},
+		{"an expired certificate", expired, expired, codes.Unavailable, "its certificate is not valid now"},
+		{"a certificate for another name", elsewhere, elsewhere, codes.Unavailable, "its certificate is not for this address"},
+		{"no certificate of the client's own", certs, Security{CAFile: certs.CAFile}, codes.Unavailable, "the certificate of this process"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := startSite(t, newTable(t), tc.server)
@@ -282,8 +323,12 @@ func TestSecurity(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			if got := status.Code(c.Statuses(t.Context(), 0)[0].Err); got != tc.want {
-				t.Errorf("got %v, want %v: %v", got, tc.want, c.Statuses(t.Context(), 0)[0].Err)
+			err = c.Statuses(t.Context(), 0)[0].Err
+			if got := status.Code(err); got != tc.want {
+				t.Errorf("got %v, want %v: %v", got, tc.want, err)
+			}
+			if err != nil && (!strings.Contains(err.Error(), tc.says) || strings.Contains(err.Error(), "rpc error")) {
+				t.Errorf("it says %v, want %q", err, tc.says)
 			}
 		})
 	}

@@ -149,7 +149,7 @@ func (s Security) bearsToken(ctx context.Context) error {
 			return nil
 		}
 	}
-	return status.Error(codes.Unauthenticated, "the request bears no valid token; all processes must have the same")
+	return status.Error(codes.Unauthenticated, "the request bears no valid token; give all processes the same setting tls.token")
 }
 
 // DialOptions are the options of a gRPC client.
