@@ -23,13 +23,16 @@ var causes = []struct{ sign, plain string }{
 	{"x509: ", "its certificate is not for this address; use a name that the certificate has, or make one for this address"},
 	{"not look like a TLS handshake", "it does not use TLS, but this process does; give both the same settings tls"},
 	{"remote error: tls: ", "it refuses the certificate of this process; set tls.cert and tls.key to a valid one that the authority in its tls.ca has signed"},
-	{"server preface", "it uses TLS and this process does not, or another program has this address; compare the settings tls, and check the address"},
-	{"broken pipe", "it closed the connection; if it uses TLS, check that it accepts the certificate of this process"},
-	{"reset by peer", "it closed the connection; if it uses TLS, check that it accepts the certificate of this process"},
+	{"server preface", "it uses TLS and this process does not, or it refuses the certificate of this process; compare the settings tls of both, and check the address"},
+	{"broken pipe", closed},
+	{"reset by peer", closed},
 	{"i/o timeout", noAnswer},
 }
 
-const noAnswer = "no answer; the process or its machine is stopped, overloaded or cut off, or the address is wrong"
+const (
+	noAnswer = "no answer; the process or its machine is stopped, overloaded or cut off, or the address is wrong"
+	closed   = "it closed the connection; compare the settings tls of both, and check that it accepts the certificate of this process"
+)
 
 // Why explains an error of a call. Errors that are not gRPC's are returned as they are.
 func Why(err error) string {

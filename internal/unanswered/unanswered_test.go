@@ -21,7 +21,7 @@ func TestWhy(t *testing.T) {
 		{status.Error(codes.Unavailable, `connection error: desc = "transport: authentication handshake failed: tls: failed to verify certificate: x509: certificate signed by unknown authority (possibly because of \"x509: ECDSA verification failure\")"`),
 			`tls.ca of this process does not hold the authority that signed its certificate; use the same authority for both (x509: certificate signed by unknown authority (possibly because of "x509: ECDSA verification failure"))`},
 		{status.Error(codes.Unavailable, `connection error: desc = "error reading server preface: http2: frame too large"`),
-			"it uses TLS and this process does not, or another program has this address; compare the settings tls, and check the address (http2: frame too large)"},
+			"it uses TLS and this process does not, or it refuses the certificate of this process; compare the settings tls of both, and check the address (http2: frame too large)"},
 	} {
 		if got := Why(tc.err); got != tc.want {
 			t.Errorf("%v:\ngot  %s\nwant %s", tc.err, got, tc.want)

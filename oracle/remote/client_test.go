@@ -308,7 +308,7 @@ func TestSecurity(t *testing.T) {
 		{"another token", tokened, Security{Token: "secrets"}, codes.Unauthenticated, "tls.token"},
 		{"TLS and a token", encrypted, encrypted, codes.OK, ""},
 		{"TLS without a token", encrypted, certs, codes.Unauthenticated, "tls.token"},
-		{"no TLS", encrypted, tokened, codes.Unavailable, "it uses TLS and this process does not"},
+		{"no TLS", encrypted, tokened, codes.Unavailable, "settings tls of both"},
 		{"TLS of the client only", Security{}, certs, codes.Unavailable, "it does not use TLS, but this process does"},
 		{"a stranger's certificate", certs, strangers, codes.Unavailable, "tls.ca of this process does not hold the authority"},
 		{"an expired certificate", expired, expired, codes.Unavailable, "its certificate is not valid now"},
