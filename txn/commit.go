@@ -145,22 +145,23 @@ func (t *Txn) sendNotes(ctx context.Context, commit uint64, notes []note) error 
 		m := rows.at(n.cell.Row)
 		m.Mutations = append(m.Mutations, t.db.notify(n.cell, n.observer, commit))
 	}
-	if err := t.apply(ctx, rows.list); err != nil {
+	if err := t.db.apply(ctx, rows.list); err != nil {
 		return fmt.Errorf("txn: send notifications: %w", err)
 	}
 	return nil
 }
 
-func (t *Txn) apply(ctx context.Context, rows []store.RowMutation) error {
+// apply writes rows without guards, if there are any.
+func (db *DB) apply(ctx context.Context, rows []store.RowMutation) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	return t.db.table.Apply(ctx, rows)
+	return db.table.Apply(ctx, rows)
 }
 
-// record returns the write record that w's lock announces.
+// record returns w's lock without what tells whether its owner is alive.
 func (c *committing) record(w *write) lockRecord {
-	l := lockRecord{start: c.t.start, op: w.op, acks: c.t.strongAt(w.cell)}
+	l := lockRecord{start: c.t.start, op: w.op, primary: c.primary.cell, acks: c.t.strongAt(w.cell)}
 	if w.op == opPut && len(w.value) <= c.t.db.opts.inline {
 		l.inline, l.value = true, w.value
 	}
@@ -232,7 +233,7 @@ func (c *committing) finishAtOnce(ctx context.Context, commit uint64) error {
 func (c *committing) applyTo(ctx context.Context, cell Cell, ms []store.Mutation) error {
 	ctx, cancel := context.WithTimeout(ctx, finishTimeout)
 	defer cancel()
-	return c.t.db.table.Apply(ctx, []store.RowMutation{{Row: []byte(cell.Row), Mutations: ms}})
+	return applyRow(ctx, c.t.db.table, []byte(cell.Row), ms...)
 }
 
 // removeAnswered removes the notifications that this transaction has handled.
@@ -250,7 +251,7 @@ func (t *Txn) removeAnswered(ctx context.Context) error {
 		m := rows.at(tr.Cell.Row)
 		m.Mutations = append(m.Mutations, t.db.unnotify(tr.Cell, tr.Observer, t.start)...)
 	}
-	if err := t.apply(ctx, rows.list); err != nil {
+	if err := t.db.apply(ctx, rows.list); err != nil {
 		return nil // committed; the notification leads to one more run, which finds nothing to do
 	}
 	return nil

@@ -105,5 +105,5 @@ func (db *DB) collectReads(ctx context.Context, from []byte, got *Collected) (ne
 		return nil, err
 	}
 	got.Reads += len(rows)
-	return next, db.remove(ctx, rows)
+	return next, db.apply(ctx, rows)
 }

@@ -180,29 +180,15 @@ func (db *DB) resolveBelow(ctx context.Context, p uint64) (n int, err error) {
 	if p <= 1 { // no timestamp is below, and a MaxTS of 0 is no bound
 		return 0, nil
 	}
-	for start := []byte(nil); ; {
-		var locks []store.Cell
-		r := store.Range{Group: lockGroup, Start: start, MaxTS: p - 1, MaxCells: scanPage}
-		next, err := db.table.Scan(ctx, r, func(c store.Cell) error {
-			locks = append(locks, c)
-			return nil
-		})
-		if err != nil {
-			return n, fmt.Errorf("look for locks below the safe point: %w", err)
+	err = db.eachLock(ctx, p-1, func(c store.Cell) error {
+		resolved, err := db.resolveLock(ctx, c)
+		if err == nil && !resolved {
+			err = errLocksHeld
 		}
-		for _, c := range locks {
-			resolved, err := db.resolveLock(ctx, c)
-			if err != nil {
-				return n, err
-			}
-			if !resolved {
-				return n, errLocksHeld
-			}
+		if err == nil {
 			n++
 		}
-		if next == nil {
-			return n, nil
-		}
-		start = next
-	}
+		return err
+	})
+	return n, err
 }

@@ -2,7 +2,7 @@ package txn
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/webindexer/indexer/store"
 )
@@ -51,7 +51,7 @@ func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answ
 	next, err = db.table.Scan(ctx, r, func(c store.Cell) error {
 		col, observer, ok := parseObserverColumn(c.Column)
 		if !ok {
-			return errors.Join(errBadAck, store.ErrCorrupt)
+			return fmt.Errorf("acknowledgement in row %q has the column %q: %w", c.Row, c.Column, store.ErrCorrupt)
 		}
 		acks = append(acks, ack{Cell{string(c.Row), col}, observer, c.Column, c.TS})
 		return nil
@@ -76,8 +76,6 @@ func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answ
 		return db.removeAcks(ctx, gone, busy, got)
 	})
 }
-
-var errBadAck = errors.New("txn: an acknowledgement has a column that cannot be read")
 
 // orphaned reports whether both the cell and its notification are gone.
 func (db *DB) orphaned(ctx context.Context, a ack) (bool, error) {
@@ -106,5 +104,5 @@ func (db *DB) removeAcks(ctx context.Context, gone []ack, busy func(row, observe
 		}
 	}
 	got.Acks += len(rows)
-	return db.remove(ctx, rows)
+	return db.apply(ctx, rows)
 }

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"sync"
 	"time"
@@ -44,17 +43,7 @@ func openSafePoint(ctx context.Context, table store.Table, keep time.Duration) (
 
 // readSafePoint reads the safe point from the table; 0 if there is none.
 func readSafePoint(ctx context.Context, table store.Table) (uint64, error) {
-	cells, err := table.Read(ctx, gcRow, store.Selector{Group: metaGroup, Column: safePointColumn, Newest: 1})
-	if err != nil {
-		return 0, fmt.Errorf("txn: read the safe point: %w", err)
-	}
-	if len(cells) == 0 {
-		return 0, nil
-	}
-	if len(cells[0].Value) != 8 {
-		return 0, fmt.Errorf("txn: the safe point has %d bytes, not 8: %w", len(cells[0].Value), store.ErrCorrupt)
-	}
-	return binary.BigEndian.Uint64(cells[0].Value), nil
+	return readNumber(ctx, table, gcRow, safePointColumn, "the safe point")
 }
 
 // SafePoint is the oldest timestamp at which the past can be read (DB.At).
@@ -117,10 +106,7 @@ func (db *DB) publish(ctx context.Context, ts uint64) error {
 	if ts == p.persisted { // only a collection reads or writes it, and collections exclude each other
 		return nil
 	}
-	err := db.table.Apply(ctx, []store.RowMutation{{Row: gcRow, Mutations: []store.Mutation{{
-		Op: store.Put, Group: metaGroup, Column: safePointColumn, TS: ts, Value: binary.BigEndian.AppendUint64(nil, ts),
-	}}}})
-	if err != nil {
+	if err := applyRow(ctx, db.table, gcRow, putNumber(safePointColumn, ts, ts)); err != nil {
 		return fmt.Errorf("txn: publish the safe point: %w", err)
 	}
 	p.persisted = ts

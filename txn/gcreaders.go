@@ -106,12 +106,6 @@ func (r *readers) oldest(last uint64) uint64 {
 	return least
 }
 
-// count is the number of registered readers.
-func (r *readers) count() (n int) {
-	r.each(func(uint64) { n++ })
-	return n
-}
-
 // each calls fn for the bounds of all readers.
 func (r *readers) each(fn func(bound uint64)) {
 	for i := range r.slots {

@@ -66,3 +66,9 @@ func TestReadersHoldBack(t *testing.T) {
 	stop.Store(true)
 	wg.Wait()
 }
+
+// count is the number of registered readers.
+func (r *readers) count() (n int) {
+	r.each(func(uint64) { n++ })
+	return n
+}

@@ -81,10 +81,8 @@ func (c *Collector) mark(ctx context.Context) error {
 }
 
 func (c *Collector) setMark(ctx context.Context, op store.Op) error {
-	err := c.db.table.Apply(ctx, []store.RowMutation{{Row: gcRow, Mutations: []store.Mutation{
-		{Op: op, Group: metaGroup, Column: unsweptColumn, TS: 1},
-	}}})
-	if err != nil {
+	m := store.Mutation{Op: op, Group: metaGroup, Column: unsweptColumn, TS: 1}
+	if err := applyRow(ctx, c.db.table, gcRow, m); err != nil {
 		return fmt.Errorf("txn: mark the table as not swept: %w", err)
 	}
 	return nil
@@ -208,7 +206,7 @@ func (c *Collector) collect(ctx context.Context, entries []*gcEntry, got *Collec
 			more = append(more, e.cell)
 		}
 	}
-	if err := c.db.remove(ctx, rows); err != nil {
+	if err := c.db.apply(ctx, rows); err != nil {
 		return err
 	}
 	for _, cell := range more {

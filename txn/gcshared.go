@@ -85,10 +85,7 @@ func (db *DB) leaveReaders() error {
 	b.work.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), finishTimeout)
 	defer cancel()
-	err := db.table.Apply(ctx, []store.RowMutation{{Row: db.boundRow(), Mutations: []store.Mutation{
-		{Op: store.DeleteUpTo, Group: metaGroup, Column: b.column, TS: store.MaxTS},
-	}}})
-	if err != nil {
+	if err := applyRow(ctx, db.table, db.boundRow(), deleteMeta(b.column)); err != nil {
 		return fmt.Errorf("txn: withdraw the bound of readers: %w", err)
 	}
 	return nil
@@ -116,10 +113,7 @@ func (db *DB) putBound(ctx context.Context, bound uint64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.n++
-	err := db.table.Apply(ctx, []store.RowMutation{{Row: db.boundRow(), Mutations: []store.Mutation{
-		{Op: store.Put, Group: metaGroup, Column: b.column, TS: b.n, Value: binary.BigEndian.AppendUint64(nil, bound)},
-	}}})
-	if err != nil {
+	if err := applyRow(ctx, db.table, db.boundRow(), putNumber(b.column, b.n, bound)); err != nil {
 		return fmt.Errorf("txn: publish the bound of readers: %w", err)
 	}
 	return nil
@@ -179,11 +173,11 @@ func (db *DB) removeBounds(ctx context.Context, token string) error {
 	if err != nil || len(cells) == 0 {
 		return err
 	}
-	m := store.RowMutation{Row: row}
+	var ms []store.Mutation
 	for _, c := range cells {
-		m.Mutations = append(m.Mutations, store.Mutation{Op: store.DeleteUpTo, Group: metaGroup, Column: c.Column, TS: store.MaxTS})
+		ms = append(ms, deleteMeta(c.Column))
 	}
-	return db.table.Apply(ctx, []store.RowMutation{m})
+	return applyRow(ctx, db.table, row, ms...)
 }
 
 // advanceShared is advance for a table that several processes share.

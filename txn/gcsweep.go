@@ -3,7 +3,6 @@ package txn
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/webindexer/indexer/store"
@@ -25,7 +24,7 @@ type sweepPlace struct {
 
 // sweepPage collects some rows, and advances place.
 func (db *DB) sweepPage(ctx context.Context, place *sweepPlace, got *Collected, answers Answers) error {
-	groups := db.sweptGroups()
+	groups := append(db.AppGroups(), readGroup, ackGroup)
 	if place.group == "" {
 		place.group = groups[0]
 	}
@@ -52,16 +51,6 @@ func (db *DB) sweepPage(ctx context.Context, place *sweepPlace, got *Collected, 
 		*place = sweepPlace{group: groups[i]}
 	}
 	return nil
-}
-
-// sweptGroups are the groups of a sweep, in order.
-func (db *DB) sweptGroups() (names []string) {
-	for _, g := range db.table.Groups() {
-		if !strings.HasPrefix(g.Name, "~") {
-			names = append(names, g.Name)
-		}
-	}
-	return append(names, readGroup, ackGroup)
 }
 
 // sweep collects everything. Acknowledgements come last, after their cells.
@@ -105,13 +94,5 @@ func (db *DB) sweepRows(ctx context.Context, group string, from []byte, got *Col
 		return nil, err
 	}
 	end()
-	return next, db.remove(ctx, rows)
-}
-
-// remove applies removals, in order.
-func (db *DB) remove(ctx context.Context, rows []store.RowMutation) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	return db.table.Apply(ctx, rows)
+	return next, db.apply(ctx, rows)
 }

@@ -146,14 +146,14 @@ func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 	if add.ts == 0 && len(remove) == 0 {
 		return nil
 	}
-	m := store.RowMutation{Row: clockRow}
+	var ms []store.Mutation
 	for _, s := range remove {
-		m.Mutations = append(m.Mutations, store.Mutation{Op: store.DeleteUpTo, Group: metaGroup, Column: s.column(), TS: store.MaxTS})
+		ms = append(ms, deleteMeta(s.column()))
 	}
 	if add.ts != 0 {
-		m.Mutations = append(m.Mutations, store.Mutation{Op: store.Put, Group: metaGroup, Column: add.column(), TS: add.ts})
+		ms = append(ms, store.Mutation{Op: store.Put, Group: metaGroup, Column: add.column(), TS: add.ts})
 	}
-	if err := db.table.Apply(ctx, []store.RowMutation{m}); err != nil {
+	if err := applyRow(ctx, db.table, clockRow, ms...); err != nil {
 		return fmt.Errorf("txn: note the time of a timestamp: %w", err)
 	}
 	h.mu.Lock()

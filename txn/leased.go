@@ -78,27 +78,33 @@ func (db *DB) notifications(c Cell, observer string) []store.Selector {
 // EachNotification is DB.EachNotification for a table without a DB.
 func EachNotification(ctx context.Context, table store.Reader, fn func([]Notification) error) error {
 	for _, group := range []string{notifyGroup, leasedGroup} {
-		for from := ""; ; {
-			notes, next, err := notificationsIn(ctx, table, group, from, notificationsPage)
-			if err == nil && len(notes) > 0 {
-				err = fn(notes)
-			}
-			if errors.Is(err, ErrStop) {
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			if from = next; from == "" {
-				break
-			}
+		err := eachNotificationIn(ctx, table, group, fn)
+		if errors.Is(err, ErrStop) {
+			return nil
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// notificationsPage is how many notifications EachNotification reads at a time.
+// notificationsPage is how many notifications eachNotificationIn reads at a time.
 const notificationsPage = 1000
+
+// eachNotificationIn calls fn with all notifications in a group, a page at a time.
+func eachNotificationIn(ctx context.Context, table store.Reader, group string, fn func([]Notification) error) error {
+	for from := ""; ; {
+		notes, next, err := notificationsIn(ctx, table, group, from, notificationsPage)
+		if err == nil && len(notes) > 0 {
+			err = fn(notes)
+		}
+		if err != nil || next == "" {
+			return err
+		}
+		from = next
+	}
+}
 
 // notificationsIn lists notifications in a group: see DB.Notifications.
 func notificationsIn(ctx context.Context, table store.Reader, group, from string, limit int) (notes []Notification, next string, err error) {
@@ -131,10 +137,7 @@ func (db *DB) MoveLeased(ctx context.Context, notes []Notification) error {
 			{Op: store.DeleteUpTo, Group: leasedGroup, Column: column, TS: n.TS},
 		}})
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	if err := db.table.Apply(ctx, rows); err != nil {
+	if err := db.apply(ctx, rows); err != nil {
 		return fmt.Errorf("txn: move %d notifications of observers with a lease: %w", len(rows), err)
 	}
 	return nil
@@ -142,14 +145,5 @@ func (db *DB) MoveLeased(ctx context.Context, notes []Notification) error {
 
 // moveAllLeased is MoveLeased for all notifications. If it fails, the next Open continues.
 func (db *DB) moveAllLeased(ctx context.Context) error {
-	for from := ""; ; {
-		notes, next, err := notificationsIn(ctx, db.table, leasedGroup, from, notificationsPage)
-		if err == nil {
-			err = db.MoveLeased(ctx, notes)
-		}
-		if err != nil || next == "" {
-			return err
-		}
-		from = next
-	}
+	return eachNotificationIn(ctx, db.table, leasedGroup, func(notes []Notification) error { return db.MoveLeased(ctx, notes) })
 }

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"strconv"
 	"time"
@@ -31,22 +30,12 @@ var (
 
 // openEpoch begins a new epoch.
 func openEpoch(ctx context.Context, table store.Table) (Liveness, error) {
-	cells, err := table.Read(ctx, epochRow, store.Selector{Group: metaGroup, Column: epochColumn})
+	last, err := readNumber(ctx, table, epochRow, epochColumn, "the epoch")
 	if err != nil {
-		return nil, fmt.Errorf("txn: read the epoch: %w", err)
+		return nil, err
 	}
-	number := uint64(1)
-	if len(cells) > 0 {
-		if len(cells[0].Value) != 8 {
-			return nil, fmt.Errorf("txn: the epoch has %d bytes, not 8: %w", len(cells[0].Value), store.ErrCorrupt)
-		}
-		number = binary.BigEndian.Uint64(cells[0].Value) + 1
-	}
-	err = table.Apply(ctx, []store.RowMutation{{Row: epochRow, Mutations: []store.Mutation{{
-		Op: store.Put, Group: metaGroup, Column: epochColumn, TS: number,
-		Value: binary.BigEndian.AppendUint64(nil, number),
-	}}}})
-	if err != nil {
+	number := last + 1
+	if err := applyRow(ctx, table, epochRow, putNumber(epochColumn, number, number)); err != nil {
 		return nil, fmt.Errorf("txn: begin a new epoch: %w", err)
 	}
 	return epoch(strconv.FormatUint(number, 10)), nil

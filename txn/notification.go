@@ -50,8 +50,7 @@ func (db *DB) EachNotification(ctx context.Context, fn func([]Notification) erro
 // Notification.Leased is set, this DB need not know the observer.
 func (db *DB) Forget(ctx context.Context, n Notification) error {
 	ms := unnotifyIn(n.Cell, n.Observer, n.TS, n.Leased || db.hasLease(n.Observer))
-	err := db.table.Apply(ctx, []store.RowMutation{{Row: []byte(n.Cell.Row), Mutations: ms}})
-	if err != nil {
+	if err := applyRow(ctx, db.table, []byte(n.Cell.Row), ms...); err != nil {
 		return fmt.Errorf("txn: remove notification of %s at %s: %w", n.Observer, n.Cell, err)
 	}
 	return nil

@@ -2,7 +2,6 @@ package txn
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -116,26 +115,23 @@ var (
 	oracleColumn = []byte("ceiling")
 )
 
+// firstTimestamp is the first of a new table. No timestamp is 0, which means "no bound" to the
+// store, or 1.
+const firstTimestamp = 16
+
 // openOracle reads the persisted ceiling and allocates a first range above it.
 // It calls step before and after each later write of a ceiling. A crash during the
 // first write leaves the same state as a crash before it.
 func openOracle(ctx context.Context, table store.Table, sizes oracleSizes, step func(string, Cell) error) (*Oracle, error) {
-	cells, err := table.Read(ctx, oracleRow, store.Selector{Group: metaGroup, Column: oracleColumn})
+	ceiling, err := readNumber(ctx, table, oracleRow, oracleColumn, "the timestamp oracle's ceiling")
 	if err != nil {
-		return nil, fmt.Errorf("txn: read the timestamp oracle's ceiling: %w", err)
+		return nil, err
 	}
-	ceiling := uint64(16) // 0 means "no bound" to the store
-	if len(cells) > 0 {
-		if len(cells[0].Value) != 8 {
-			return nil, fmt.Errorf("txn: the timestamp oracle's ceiling has %d bytes, not 8: %w", len(cells[0].Value), store.ErrCorrupt)
-		}
-		ceiling = binary.BigEndian.Uint64(cells[0].Value)
+	if ceiling == 0 { // a new table
+		ceiling = firstTimestamp
 	}
 	write := func(ctx context.Context, c uint64) error {
-		return table.Apply(ctx, []store.RowMutation{{Row: oracleRow, Mutations: []store.Mutation{{
-			Op: store.Put, Group: metaGroup, Column: oracleColumn, TS: c,
-			Value: binary.BigEndian.AppendUint64(nil, c),
-		}}}})
+		return applyRow(ctx, table, oracleRow, putNumber(oracleColumn, c, c))
 	}
 	o, err := newOracle(ctx, ceiling, sizes, write)
 	if err != nil {

@@ -15,7 +15,7 @@ func (t *Txn) pageValues(ctx context.Context, group string, cells []store.Cell) 
 	values := make([]Value, len(cells))
 	apart := make(map[dataCell]int) // to the place of its value
 	for i, c := range cells {
-		v, start, err := decodeCell(string(c.Row), c)
+		v, start, err := decodeCell(c)
 		if err != nil {
 			return nil, err
 		}

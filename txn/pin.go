@@ -98,11 +98,9 @@ func (db *DB) Pin(ctx context.Context, p Pin) (Pin, error) {
 	if err != nil {
 		return Pin{}, fmt.Errorf("txn: pin %q: %w", p.Name, err)
 	}
-	err = db.table.Apply(ctx, []store.RowMutation{{Row: pinRow, Mutations: []store.Mutation{
-		{Op: store.DeleteUpTo, Group: metaGroup, Column: []byte(p.Name), TS: store.MaxTS}, // the pin may move back in time
-		{Op: store.Put, Group: metaGroup, Column: []byte(p.Name), TS: p.TS, Value: value},
-	}}})
-	if err != nil {
+	column := []byte(p.Name)
+	put := store.Mutation{Op: store.Put, Group: metaGroup, Column: column, TS: p.TS, Value: value}
+	if err := applyRow(ctx, db.table, pinRow, deleteMeta(column), put); err != nil { // the pin may move back in time
 		undo()
 		return Pin{}, fmt.Errorf("txn: store the pin %q: %w", p.Name, err)
 	}
@@ -159,10 +157,7 @@ func (db *DB) Unpin(ctx context.Context, name string) error {
 	if !ok {
 		return fmt.Errorf("%w: %q", ErrNoPin, name)
 	}
-	err := db.table.Apply(ctx, []store.RowMutation{{Row: pinRow, Mutations: []store.Mutation{
-		{Op: store.DeleteUpTo, Group: metaGroup, Column: []byte(name), TS: store.MaxTS},
-	}}})
-	if err != nil {
+	if err := applyRow(ctx, db.table, pinRow, deleteMeta([]byte(name))); err != nil {
 		return fmt.Errorf("txn: drop the pin %q: %w", name, err)
 	}
 	s.mu.Lock()

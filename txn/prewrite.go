@@ -167,12 +167,8 @@ func (c *committing) prewriteGuards(w *write) []store.Selector {
 
 // lock is the mutation that writes w's lock, with the wall time of now.
 func (c *committing) lock(w *write) store.Mutation {
-	rec := lockRecord{
-		op: w.op, primary: c.primary.cell, token: c.t.db.liveness.Token(), wall: time.Now(), acks: c.t.strongAt(w.cell),
-	}
-	if w.op == opPut && len(w.value) <= c.t.db.opts.inline {
-		rec.inline, rec.value = true, w.value
-	}
+	rec := c.record(w)
+	rec.token, rec.wall = c.t.db.liveness.Token(), time.Now()
 	return store.Mutation{Op: store.Put, Group: lockGroup, Column: sideColumn(w.cell.Column), TS: c.t.start, Value: rec.encode()}
 }
 

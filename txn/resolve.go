@@ -187,26 +187,37 @@ func (db *DB) clearLock(ctx context.Context, row string, c Column) error {
 // costs readers nothing (the store answers from memory). Locks of live owners remain. It
 // returns how many were resolved.
 func (db *DB) ResolveAbandoned(ctx context.Context) (n int, err error) {
+	err = db.eachLock(ctx, store.MaxTS, func(c store.Cell) error {
+		resolved, err := db.resolveLock(ctx, c)
+		if err == nil && resolved {
+			n++
+		}
+		return err
+	})
+	if err != nil {
+		return n, fmt.Errorf("txn: resolve the locks of a dead process: %w", err)
+	}
+	return n, nil
+}
+
+// eachLock calls fn for all locks of the table up to a timestamp.
+func (db *DB) eachLock(ctx context.Context, maxTS uint64, fn func(store.Cell) error) error {
 	for start := []byte(nil); ; {
 		var locks []store.Cell
-		next, err := db.table.Scan(ctx, store.Range{Group: lockGroup, Start: start, MaxCells: scanPage}, func(c store.Cell) error {
+		next, err := db.table.Scan(ctx, store.Range{Group: lockGroup, Start: start, MaxTS: maxTS, MaxCells: scanPage}, func(c store.Cell) error {
 			locks = append(locks, c)
 			return nil
 		})
 		if err != nil {
-			return n, fmt.Errorf("txn: look for locks: %w", err)
+			return fmt.Errorf("look for locks: %w", err)
 		}
 		for _, c := range locks {
-			resolved, err := db.resolveLock(ctx, c)
-			if err != nil {
-				return n, fmt.Errorf("txn: resolve the locks of a dead process: %w", err)
-			}
-			if resolved {
-				n++
+			if err := fn(c); err != nil {
+				return err
 			}
 		}
 		if next == nil {
-			return n, nil
+			return nil
 		}
 		start = next
 	}

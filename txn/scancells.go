@@ -62,7 +62,7 @@ func (t *Txn) scanCells(ctx context.Context, group, start, end, column string, f
 			row, name := p.bytes[c.row:c.rowEnd], p.bytes[c.rowEnd:c.nameEnd]
 			var data []byte
 			if string(name) == column {
-				v, err := t.decodeValue(ctx, string(row), column, store.Cell{Group: group, TS: c.ts, Value: p.bytes[c.nameEnd:c.end]})
+				v, err := t.decodeValue(ctx, string(row), column, store.Cell{Group: group, Row: row, TS: c.ts, Value: p.bytes[c.nameEnd:c.end]})
 				if err != nil {
 					return err
 				}
@@ -97,16 +97,8 @@ type pagedCell struct {
 func (p *cellPage) fill(ctx context.Context, from store.Reader, r store.Range) (next []byte, err error) {
 	p.bytes, p.cells = p.bytes[:0], p.cells[:0]
 	return from.Scan(ctx, r, func(c store.Cell) error {
-		w, err := decodeWrite(c.Value)
-		if err != nil {
-			return fmt.Errorf("row %q column %s at %d: %w", c.Row, c.Group, c.TS, err)
-		}
-		switch w.op {
-		case opDelete:
-			return nil
-		case opPut:
-		default:
-			return fmt.Errorf("row %q column %s at %d: operation %d: %w", c.Row, c.Group, c.TS, w.op, store.ErrCorrupt)
+		if v, _, err := decodeCell(c); err != nil || !v.Exists {
+			return err
 		}
 		cell := pagedCell{row: len(p.bytes), ts: c.TS}
 		p.bytes = append(p.bytes, c.Row...)

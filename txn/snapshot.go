@@ -263,7 +263,7 @@ func (t *Txn) decodeRow(ctx context.Context, row string, cells []store.Cell) ([]
 // decodeValue turns the write record of a column into its value; a deleted column
 // has none.
 func (t *Txn) decodeValue(ctx context.Context, row, name string, c store.Cell) (Value, error) {
-	v, start, err := decodeCell(row, c)
+	v, start, err := decodeCell(c)
 	if err != nil || !v.apart {
 		return v, err
 	}
@@ -272,15 +272,15 @@ func (t *Txn) decodeValue(ctx context.Context, row, name string, c store.Cell) (
 }
 
 // decodeCell decodes a write record. If the value is apart, it lies in the data cell at start.
-func decodeCell(row string, c store.Cell) (v Value, start uint64, err error) {
+func decodeCell(c store.Cell) (v Value, start uint64, err error) {
 	w, err := decodeWrite(c.Value)
 	switch {
 	case err != nil:
-		return Value{}, 0, fmt.Errorf("row %q column %s at %d: %w", row, c.Group, c.TS, err)
+		return Value{}, 0, fmt.Errorf("row %q column %s at %d: %w", c.Row, c.Group, c.TS, err)
 	case w.op == opDelete:
 		return Value{}, 0, nil
 	case w.op != opPut:
-		return Value{}, 0, fmt.Errorf("row %q column %s at %d: operation %d: %w", row, c.Group, c.TS, w.op, store.ErrCorrupt)
+		return Value{}, 0, fmt.Errorf("row %q column %s at %d: operation %d: %w", c.Row, c.Group, c.TS, w.op, store.ErrCorrupt)
 	case w.inline:
 		return Value{Data: w.value, TS: c.TS, Exists: true}, 0, nil
 	}
