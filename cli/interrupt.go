@@ -23,6 +23,14 @@ func (e *interruptedError) Error() string { return "interrupted; remaining work:
 
 func (e *interruptedError) Unwrap() error { return errInterrupted }
 
+// canceledError is what an interrupt makes of a command. Where the command was then says
+// nothing to its user.
+type canceledError struct{ err error }
+
+func (e canceledError) Error() string { return errInterrupted.Error() }
+
+func (e canceledError) Unwrap() []error { return []error{errInterrupted, e.err} }
+
 // withInterrupt adds errInterrupted to an error without an outcome of its own if the
 // command was interrupted: some libraries do not return the cause of their context.
 func withInterrupt(ctx context.Context, err error) error {
@@ -31,6 +39,9 @@ func withInterrupt(ctx context.Context, err error) error {
 	}
 	if _, known := outcomeOf(err); known && !errors.Is(err, context.Canceled) {
 		return err
+	}
+	if errors.Is(err, context.Canceled) {
+		return canceledError{err}
 	}
 	return fmt.Errorf("%w: %w", errInterrupted, err)
 }

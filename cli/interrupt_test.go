@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,6 +81,10 @@ func TestWithInterrupt(t *testing.T) {
 		if got := report(withInterrupt(ctx, err), &bytes.Buffer{}, false); got != want {
 			t.Errorf("%v: exit status %d, want %d", err, got, want)
 		}
+	}
+	canceled := fmt.Errorf("export cluster 24251bd37104: %w", context.Canceled)
+	if err := withInterrupt(ctx, canceled); err.Error() != "interrupted" || !errors.Is(err, canceled) {
+		t.Errorf("it was canceled, and the user reads: %v", err)
 	}
 	if err := withInterrupt(ctx, nil); err != nil {
 		t.Errorf("a command that was done all the same: %v", err)
