@@ -294,6 +294,16 @@ func (s *standbySource) DeadCount(ctx context.Context) (dead map[string]int, err
 	return dead, err
 }
 
+func (s *standbySource) Waiting(ctx context.Context) (waiting map[string]int, err error) {
+	err = s.use(func(p *place) (err error) {
+		ctx, end := p.bound(ctx)
+		defer end()
+		waiting, err = p.source.Waiting(ctx)
+		return err
+	})
+	return waiting, err
+}
+
 func (s *standbySource) Frontier(ctx context.Context, hosts int) (f *live.Frontier, err error) {
 	err = s.use(func(p *place) (err error) {
 		ctx, end := p.bound(ctx)

@@ -31,6 +31,9 @@ type Pulse struct {
 	Unreadable observers.Unreadable
 	// NotReady is the reason why observers do not run at present; nil if they do.
 	NotReady error
+	// Elsewhere: other processes of a deployment run the observers, and this one does not. The
+	// figures are of this process; Repository.Waiting counts what waits for the others.
+	Elsewhere bool
 }
 
 // Transactions counts transactions since the process began.
@@ -52,6 +55,7 @@ func (r *Repository) Pulse() Pulse {
 			Running: r.db.Running(),
 		},
 		Unreadable: r.tracker.Unreadable(), NotReady: r.pipeline.Ready(),
+		Elsewhere: r.shared() && !r.share.Works,
 	}
 }
 

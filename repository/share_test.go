@@ -148,6 +148,9 @@ func TestSharedLeasesMove(t *testing.T) {
 	f := newFleet(t)
 	loader := f.join(false)
 	workers := []*member{f.worker(), f.worker()}
+	if !loader.Pulse().Elsewhere || workers[0].Pulse().Elsewhere {
+		t.Error("workers run the observers, and a loader does not")
+	}
 	rounds := testenv.Size(2, 4, 20)
 	for round := range rounds {
 		part := fetches[round*len(fetches)/rounds : (round+1)*len(fetches)/rounds]

@@ -203,6 +203,7 @@ func (broken) Space() (repository.Space, error) {
 	return repository.Space{}, errors.New("the disk is gone from /secret/path")
 }
 func (broken) DeadCount(context.Context) (map[string]int, error) { return nil, errors.New("no") }
+func (broken) Waiting(context.Context) (map[string]int, error)   { return nil, errors.New("no") }
 func (broken) Frontier(context.Context, int) (*live.Frontier, error) {
 	return nil, errors.New("no")
 }

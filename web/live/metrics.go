@@ -89,7 +89,8 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 // Collect reads the source and sends all samples.
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	s := sampler{to}
-	p := c.monitor.source.Pulse()
+	v := c.monitor.refresh(context.Background(), slowAge)
+	p := withWaiting(c.monitor.source.Pulse(), v.waiting)
 	for _, o := range p.Observers {
 		s.observer(o)
 	}
@@ -105,8 +106,9 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	s.counter(txnsResolved, float64(t.RolledBack), "back")
 	s.counter(txnsLockWaits, float64(t.LockWaits))
 	s.gauge(txnsRunning, float64(t.Running))
-	s.gauge(pipelineUp, boolValue(p.NotReady == nil))
-	v := c.monitor.refresh(context.Background(), slowAge)
+	if !p.Elsewhere {
+		s.gauge(pipelineUp, boolValue(p.NotReady == nil))
+	}
 	if v.dead != nil {
 		for _, o := range p.Observers {
 			s.gauge(observerDead, float64(v.dead[o.Observer]), o.Observer)

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,6 +40,7 @@ type slow struct {
 	read     time.Time // time of the last reading
 	space    repository.Space
 	dead     map[string]int
+	waiting  map[string]int // rows that wait for observers of other processes
 	frontier *Frontier
 	err      error // of the last reading; what failed keeps its old value
 }
@@ -110,14 +112,11 @@ func (m *monitor) tick() {
 		p50, p95 := milliseconds(l.P50), milliseconds(l.P95)
 		pt.P50, pt.P95 = &p50, &p95
 	}
-	if !isUnknown(p) {
-		for _, o := range p.Observers {
-			pt.Backlog += o.Backlog
-		}
-	}
-
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if !isUnknown(p) {
+		pt.Backlog = backlog(m.counted(p))
+	}
 	if n := len(m.pulses); n > 0 && !m.pulses[n-1].Opened.Equal(p.Opened) {
 		// Pulses now come from another process, whose counters started at zero.
 		m.pulses = nil
@@ -139,6 +138,28 @@ func (m *monitor) tick() {
 	m.message = encodeView(m.viewLocked())
 	close(m.fresh)
 	m.fresh = make(chan struct{})
+}
+
+// counted returns a pulse with the rows that wait for observers of other processes, if these run
+// them. The caller holds mu.
+func (m *monitor) counted(p repository.Pulse) repository.Pulse { return withWaiting(p, m.slow.waiting) }
+
+func withWaiting(p repository.Pulse, waiting map[string]int) repository.Pulse {
+	if !p.Elsewhere {
+		return p
+	}
+	p.Observers = slices.Clone(p.Observers)
+	for i := range p.Observers {
+		p.Observers[i].Backlog = waiting[p.Observers[i].Observer]
+	}
+	return p
+}
+
+func backlog(p repository.Pulse) (n int) {
+	for _, o := range p.Observers {
+		n += o.Backlog
+	}
+	return n
 }
 
 // milliseconds has microsecond precision.
@@ -209,11 +230,18 @@ func (s *slow) readFrom(ctx context.Context, source Source) error {
 	if deadErr == nil {
 		s.dead = dead
 	}
+	var waitingErr error
+	if source.Pulse().Elsewhere {
+		var waiting map[string]int
+		if waiting, waitingErr = source.Waiting(ctx); waitingErr == nil {
+			s.waiting = waiting
+		}
+	}
 	frontier, frontierErr := source.Frontier(ctx, TopHosts)
 	if frontierErr == nil {
 		s.frontier = frontier
 	}
-	s.err = errors.Join(err, deadErr, frontierErr)
+	s.err = errors.Join(err, deadErr, waitingErr, frontierErr)
 	return s.err
 }
 

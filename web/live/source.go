@@ -14,9 +14,12 @@ type Source interface {
 	// Pulse and FoundSince are cheap: they are called every second.
 	Pulse() repository.Pulse
 	FoundSince(time.Time) observers.Latency
-	// Space, DeadCount and Frontier cost a scan.
+	// Space, DeadCount, Waiting and Frontier cost a scan.
 	Space() (repository.Space, error)
 	DeadCount(ctx context.Context) (map[string]int, error)
+	// Waiting counts the rows that wait, by observer, if Pulse says that other processes run
+	// the observers.
+	Waiting(ctx context.Context) (map[string]int, error)
 	// Frontier describes the crawl, with at most the given number of hosts; nil if there
 	// is no crawl.
 	Frontier(ctx context.Context, hosts int) (*Frontier, error)

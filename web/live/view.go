@@ -39,7 +39,7 @@ type hostRow struct {
 
 // viewLocked makes the view. The caller holds mu and has taken at least one pulse.
 func (m *monitor) viewLocked() view {
-	now := m.pulses[len(m.pulses)-1]
+	now := m.counted(m.pulses[len(m.pulses)-1])
 	v := view{
 		At:   now.Time.UTC().Format("15:04:05") + " UTC",
 		Text: make(map[string]string), Level: make(map[string]string), Bars: make(map[string]float64), Hosts: []hostRow{}, Noted: []string{},
@@ -56,16 +56,21 @@ func (m *monitor) viewLocked() view {
 	if isUnknown(now) {
 		v.forget(now)
 	}
+	if now.Elsewhere {
+		v.leaveOut(now, m.slow.waiting != nil)
+	}
 	return v
 }
 
 // isUnknown reports whether a pulse is out of date.
 func isUnknown(p repository.Pulse) bool { return errors.Is(p.NotReady, ErrUnknown) }
 
+// unknown stands for a value.
+const unknown = "–"
+
 // forget removes the momentary values of a pulse that is out of date. Counts and durations
 // stay.
 func (v *view) forget(old repository.Pulse) {
-	const unknown = "–"
 	for _, name := range []string{"fresh/waiting", "fresh/rate", "backlog", "frontier/speed"} {
 		v.Text[name] = unknown
 	}
@@ -75,6 +80,27 @@ func (v *view) forget(old repository.Pulse) {
 		}
 		v.Bars[o.Observer] = 0
 		delete(v.Level, o.Observer)
+	}
+}
+
+// leaveOut removes the figures of a process that runs no observers: they would show an idle
+// pipeline while others work. What the shared store knows stays: the rows that wait, if they
+// were counted, and the dead letters.
+func (v *view) leaveOut(now repository.Pulse, counted bool) {
+	v.Noted = append(v.Noted, "Other processes of the deployment run the observers: `indexer status` shows what they do. Here are the rows that wait in the store, counted every few seconds.")
+	v.Text["space/store"] = "not on this machine"
+	v.Text["committed"], v.Text["conflicts"] = unknown+" transactions committed", unknown+" conflicts"
+	names := []string{"fresh/waiting", "fresh/rate", "fresh/total"}
+	for _, o := range now.Observers {
+		for _, name := range []string{"rate", "took", "waited", "oldest", "retries", "conflicts", "failures", "rows"} {
+			names = append(names, "o/"+o.Observer+"/"+name)
+		}
+		if !counted {
+			names = append(names, "backlog", "o/"+o.Observer+"/backlog")
+		}
+	}
+	for _, name := range names {
+		v.Text[name] = unknown
 	}
 }
 
@@ -88,6 +114,8 @@ func (v *view) addState(now repository.Pulse, f *Frontier) {
 		v.State, v.Text["state"] = "bad", "stopped: "+shown(now.NotReady.Error())
 	case f != nil && f.Paused != "":
 		v.State, v.Text["state"] = "warn", "the crawl is paused: "+shown(f.Paused)
+	case now.Elsewhere:
+		v.State, v.Text["state"] = "good", "serving; other processes run the observers"
 	default:
 		v.State, v.Text["state"] = "good", "running"
 	}
@@ -158,7 +186,7 @@ func (v *view) addObservers(m *monitor, now repository.Pulse) {
 		}
 		v.addTroubles(o, m.slow.dead[o.Observer])
 	}
-	v.Text["backlog"] = plural(int64(m.points[len(m.points)-1].Backlog), "row waits or runs", "rows wait or run")
+	v.Text["backlog"] = plural(int64(backlog(now)), "row waits or runs", "rows wait or run")
 	v.Text["conflicts"] = plural(now.Txns.Conflicts, "conflict", "conflicts")
 	v.Text["committed"] = plural(now.Txns.Committed, "transaction committed", "transactions committed")
 }
@@ -186,12 +214,12 @@ func (v *view) addTroubles(o notify.Stats, dead int) {
 }
 
 func (v *view) addSpace(s *slow) {
-	unknown := "…"
+	missing := "…"
 	if !s.read.IsZero() {
-		unknown = "unknown"
+		missing = "unknown"
 	}
 	for _, name := range []string{"store", "index", "free", "collected", "kept"} {
-		v.Text["space/"+name] = unknown
+		v.Text["space/"+name] = missing
 	}
 	if s.read.IsZero() || s.space == (repository.Space{}) {
 		return

@@ -204,6 +204,9 @@ func (p *Pipeline) DeadCount(context.Context) (map[string]int, error) {
 	return p.slow.Dead, nil
 }
 
+// Waiting returns nothing: the process that has the data directory runs the observers.
+func (p *Pipeline) Waiting(context.Context) (map[string]int, error) { return nil, nil }
+
 // Frontier returns the answer that Space received.
 func (p *Pipeline) Frontier(context.Context, int) (*live.Frontier, error) {
 	p.mu.Lock()
