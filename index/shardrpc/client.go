@@ -66,19 +66,15 @@ func (s source) Begin(ctx context.Context) (index.Session, error) {
 func (c *Client) begin(ctx context.Context, first hello) (*clientSession, *reply, error) {
 	ctx, end := context.WithTimeoutCause(ctx, sessionWithin, noAnswer(sessionWithin))
 	ctx, cancel := context.WithCancelCause(ctx)
-	s := &clientSession{ctx: ctx, cancel: func() { cancel(nil); end() }}
-	late := time.AfterFunc(beginWithin, func() { cancel(noAnswer(beginWithin)) })
-	defer late.Stop()
-	var err error
-	if s.stream, err = c.conn.NewStream(ctx, &streamDesc, "/"+serviceName+"/"+streamName); err != nil {
-		err = s.unavailable(err)
-		s.cancel()
-		return nil, nil, err
-	}
-	r, err := s.exchange(&first)
-	if !late.Stop() && err == nil {
-		err = s.unavailable(noAnswer(beginWithin))
-	}
+	s := &clientSession{ctx: ctx, cancel: cancel, end: end}
+	var r *reply
+	err := s.within(beginWithin, func() (err error) {
+		if s.stream, err = c.conn.NewStream(ctx, &streamDesc, "/"+serviceName+"/"+streamName); err != nil {
+			return s.unavailable(err)
+		}
+		r, err = s.exchange(&first)
+		return err
+	})
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
 	}
@@ -86,9 +82,20 @@ func (c *Client) begin(ctx context.Context, first hello) (*clientSession, *reply
 }
 
 type clientSession struct {
-	ctx    context.Context // of the stream
-	stream grpc.ClientStream
-	cancel context.CancelFunc
+	ctx    context.Context   // of the stream
+	stream grpc.ClientStream // nil: it could not be opened
+	cancel context.CancelCauseFunc
+	end    context.CancelFunc
+}
+
+// within ends the session if a call takes too long.
+func (s *clientSession) within(limit time.Duration, call func() error) error {
+	late := time.AfterFunc(limit, func() { s.cancel(noAnswer(limit)) })
+	err := call()
+	if !late.Stop() && err == nil {
+		err = s.unavailable(noAnswer(limit))
+	}
+	return err
 }
 
 // exchange sends a message and receives the answer.
@@ -112,7 +119,11 @@ func (s *clientSession) exchange(message any) (*reply, error) {
 
 // Ask implements index.Session.
 func (s *clientSession) Ask(_ context.Context, q *index.Question) (*index.Answer, error) {
-	r, err := s.exchange(q)
+	var r *reply
+	err := s.within(answerWithin, func() (err error) {
+		r, err = s.exchange(q)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -124,9 +135,12 @@ func (s *clientSession) Ask(_ context.Context, q *index.Question) (*index.Answer
 
 // Close implements index.Session.
 func (s *clientSession) Close() error {
-	err := s.stream.CloseSend()
-	s.cancel()
-	return err
+	defer s.end()
+	defer s.cancel(nil)
+	if s.stream == nil {
+		return nil
+	}
+	return s.stream.CloseSend()
 }
 
 // unavailable says why there is no answer. gRPC only says that the stream was cancelled, and

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
@@ -170,6 +171,44 @@ func TestSilent(t *testing.T) {
 		defer c.Close()
 		_, err = c.Shard(0, 1).Begin(t.Context())
 		if !errors.Is(err, index.ErrUnavailable) || !strings.HasSuffix(err.Error(), ": no answer within 3s") {
+			t.Error(err)
+		}
+	})
+}
+
+// stopped is a holder that begins sessions and then is silent.
+type stopped struct{ index.Session }
+
+func (stopped) Shards() []Shard { return nil }
+
+func (stopped) Begin(context.Context, int, int) (index.Session, error) { return stopped{}, nil }
+
+func (stopped) Ask(ctx context.Context, _ *index.Question) (*index.Answer, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (stopped) Close() error { return nil }
+
+// TestStoppedAmidSearch: a holder that is stopped after a session has begun does not use up all
+// the time of the search.
+func TestStoppedAmidSearch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := bufconn.Listen(1 << 10)
+		s := Serve(l, stopped{})
+		dial := func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }
+		c, err := Dial("stopped", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(dial))
+		if err != nil {
+			t.Fatal(err)
+		}
+		session, err := c.Shard(0, 1).Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := session.Ask(t.Context(), new(index.Question)); !errors.Is(err, index.ErrUnavailable) || !strings.HasSuffix(err.Error(), ": no answer within 5s") {
+			t.Error(err)
+		}
+		if err := errors.Join(session.Close(), c.Close(), s.Stop()); err != nil {
 			t.Error(err)
 		}
 	})

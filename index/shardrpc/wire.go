@@ -24,8 +24,10 @@ const (
 	// maxQuestion and maxAnswer bound messages, in bytes.
 	maxQuestion = 4 << 20
 	maxAnswer   = 64 << 20
-	// sessionWithin bounds a search, and beginWithin how long a server may take to begin.
+	// sessionWithin bounds a search, answerWithin each answer, and beginWithin how long a server
+	// may take to begin: one that is stopped holds up a search only once for so long.
 	sessionWithin = 15 * time.Second
+	answerWithin  = 5 * time.Second
 	beginWithin   = 3 * time.Second
 )
 
