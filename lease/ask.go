@@ -107,19 +107,16 @@ func (m *Manager) await(ctx context.Context, q Question, row string) (json.RawMe
 
 // progressed reads a report, and whether a live process holds the lease.
 func (m *Manager) progressed(ctx context.Context, name, row string) (r report, alive bool, err error) {
-	now, err := m.db.Now(ctx)
-	if err != nil {
-		return r, false, err
-	}
-	tx := m.db.At(now)
-	defer tx.Rollback()
-	if r, err = readReport(ctx, tx, row); err != nil {
-		return r, false, err
-	}
-	h, err := holder(ctx, tx, name)
-	if err != nil || h == nil {
-		return r, false, err
-	}
-	alive, err = m.live.Alive(ctx, h.Token)
+	err = m.db.View(ctx, func(tx *txn.Txn) error {
+		if r, err = readReport(ctx, tx, row); err != nil {
+			return err
+		}
+		h, err := HolderOf(ctx, tx, name)
+		if err != nil || h == nil {
+			return err
+		}
+		alive, err = m.live.Alive(ctx, h.Token)
+		return err
+	})
 	return r, alive, err
 }

@@ -62,8 +62,17 @@ type division struct {
 	dead    []string // tokens of offers of dead processes
 }
 
-// look reads the division as of a snapshot.
-func (m *Manager) look(ctx context.Context, tx *txn.Txn, b *Balanced) (d division, err error) {
+// look reads the division.
+func (m *Manager) look(ctx context.Context, b *Balanced) (d division, err error) {
+	err = m.db.View(ctx, func(tx *txn.Txn) error {
+		d, err = m.lookAt(ctx, tx, b)
+		return err
+	})
+	return d, err
+}
+
+// lookAt reads the division as of a snapshot.
+func (m *Manager) lookAt(ctx context.Context, tx *txn.Txn, b *Balanced) (d division, err error) {
 	alive := make(map[string]bool)
 	isAlive := func(token string) (bool, error) {
 		if known, ok := alive[token]; ok {
@@ -74,7 +83,7 @@ func (m *Manager) look(ctx context.Context, tx *txn.Txn, b *Balanced) (d divisio
 		return ok, err
 	}
 	for _, w := range b.Wants {
-		h, err := holder(ctx, tx, w.Name)
+		h, err := HolderOf(ctx, tx, w.Name)
 		if err != nil {
 			return d, err
 		}
@@ -140,7 +149,7 @@ func (d *division) next(own string, random func(n int) int) (take, leave int) {
 // tasks that others have requested under its leases.
 func (m *Manager) balance(ctx context.Context, b *Balanced) error {
 	for _, w := range b.Wants {
-		if !m.holds(w.Name) {
+		if !m.Keeps(w.Name) {
 			continue
 		}
 		if err := m.serve(ctx, w); err != nil {
@@ -148,7 +157,7 @@ func (m *Manager) balance(ctx context.Context, b *Balanced) error {
 		}
 	}
 	for ctx.Err() == nil {
-		d, err := m.lookNow(ctx, b)
+		d, err := m.look(ctx, b)
 		if err != nil {
 			return err
 		}
@@ -188,21 +197,13 @@ func (m *Manager) isBenched(d *division) bool {
 	return true
 }
 
-func (m *Manager) lookNow(ctx context.Context, b *Balanced) (division, error) {
-	now, err := m.db.Now(ctx)
-	if err != nil {
-		return division{}, err
-	}
-	tx := m.db.At(now)
-	defer tx.Rollback()
-	return m.look(ctx, tx, b)
-}
+
 
 // reclaim prepares again for leases that the table says this process has, and that it does
 // not work under: an attempt to take one, or to give one back, had an unknown outcome.
 func (m *Manager) reclaim(ctx context.Context, b *Balanced, d *division) error {
 	for i, token := range d.holders {
-		if token == m.live.Token() && !m.holds(b.Wants[i].Name) {
+		if token == m.live.Token() && !m.Keeps(b.Wants[i].Name) {
 			if err := m.takeShare(ctx, b, i); err != nil {
 				return err
 			}
@@ -223,7 +224,7 @@ func (m *Manager) takeShare(ctx context.Context, b *Balanced, i int) error {
 	}
 	err := m.try(ctx, w)
 	switch {
-	case m.holds(w.Name):
+	case m.Keeps(w.Name):
 		m.bench = 0
 	case !prepared && ctx.Err() == nil:
 		m.bench = min(max(2*m.bench, benchedLeast), benchedMost)

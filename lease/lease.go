@@ -219,7 +219,7 @@ func (m *Manager) whileValid(ctx context.Context, fn func(context.Context)) {
 func (m *Manager) tryAll(ctx context.Context) {
 	for _, w := range m.opts.Wants {
 		step := m.try
-		if m.holds(w.Name) {
+		if m.Keeps(w.Name) {
 			step = m.serve
 		}
 		if err := step(ctx, w); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
@@ -248,7 +248,7 @@ func (m *Manager) lose(why error) {
 func (m *Manager) try(ctx context.Context, w Want) error {
 	m.taking.Lock()
 	defer m.taking.Unlock()
-	if m.holds(w.Name) {
+	if m.Keeps(w.Name) {
 		return nil
 	}
 	taken, err := m.take(ctx, w.Name)
@@ -277,13 +277,11 @@ func (m *Manager) Take(ctx context.Context, w Want) (bool, error) {
 // a timestamp, so that processes that wait for a lease do not keep others from finding
 // that all work is done.
 func (m *Manager) take(ctx context.Context, name string) (taken bool, err error) {
-	now, err := m.db.Now(ctx)
-	if err != nil {
-		return false, err
-	}
-	look := m.db.At(now)
-	defer look.Rollback()
-	if free, err := m.free(ctx, look, name); err != nil || !free {
+	err = m.db.View(ctx, func(tx *txn.Txn) error {
+		taken, err = m.free(ctx, tx, name)
+		return err
+	})
+	if err != nil || !taken {
 		return false, err
 	}
 	value, err := json.Marshal(Holder{Token: m.live.Token(), Place: m.opts.Place, Since: time.Now().UTC().Truncate(time.Second)})
@@ -306,7 +304,7 @@ func (m *Manager) take(ctx context.Context, name string) (taken bool, err error)
 // free reports whether no live process holds a lease. If the holder has our own token, an
 // earlier attempt of ours succeeded, although its outcome was unknown.
 func (m *Manager) free(ctx context.Context, tx *txn.Txn, name string) (bool, error) {
-	h, err := holder(ctx, tx, name)
+	h, err := HolderOf(ctx, tx, name)
 	if err != nil || h == nil || h.Token == m.live.Token() {
 		return err == nil, err
 	}
@@ -316,7 +314,7 @@ func (m *Manager) free(ctx context.Context, tx *txn.Txn, name string) (bool, err
 
 func (m *Manager) giveBack(ctx context.Context, name string) error {
 	_, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
-		h, err := holder(ctx, tx, name)
+		h, err := HolderOf(ctx, tx, name)
 		if err != nil || h == nil || h.Token != m.live.Token() {
 			return err
 		}
@@ -340,22 +338,22 @@ func (m *Manager) runWhileValid(ctx context.Context, fn func(*txn.Txn) error) (u
 	})
 }
 
-func holder(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
+// HolderOf returns the holder of a lease as of a snapshot, or nil. The process may be
+// dead.
+func HolderOf(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
 	v, err := tx.Get(ctx, holderRow(name), holderColumn)
 	if err != nil || !v.Exists {
 		return nil, err
 	}
+	return decodeHolder(name, v.Data)
+}
+
+func decodeHolder(name string, b []byte) (*Holder, error) {
 	h := new(Holder)
-	if err := json.Unmarshal(v.Data, h); err != nil {
+	if err := json.Unmarshal(b, h); err != nil {
 		return nil, fmt.Errorf("holder of the lease %s: %w: %w", name, store.ErrCorrupt, err)
 	}
 	return h, nil
-}
-
-// HolderOf returns the holder of a lease as of a snapshot, or nil. The process may be
-// dead.
-func HolderOf(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
-	return holder(ctx, tx, name)
 }
 
 // List returns the leases in a table, by name, with their last holders. It needs no
@@ -363,12 +361,11 @@ func HolderOf(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
 func List(ctx context.Context, table store.Reader) (map[string]Holder, error) {
 	held := make(map[string]Holder)
 	err := txn.EachCommitted(ctx, table, holderColumn, "", func(row string, value []byte) error {
-		var h Holder
-		if err := json.Unmarshal(value, &h); err != nil {
-			return fmt.Errorf("holder of the lease %s: %w: %w", row, store.ErrCorrupt, err)
+		h, err := decodeHolder(row, value)
+		if err == nil {
+			held[row] = *h
 		}
-		held[row] = h
-		return nil
+		return err
 	})
 	return held, err
 }
@@ -377,18 +374,16 @@ func holderRow(name string) string { return name }
 
 func fenceRow(name string, i int) string { return name + "\x00" + strconv.Itoa(i) }
 
-func (m *Manager) holds(name string) bool {
+// Keeps reports whether this process has a lease, also while it does not act under it because
+// others may consider it dead.
+func (m *Manager) Keeps(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.held[name] != nil
 }
 
-// Keeps reports whether this process has a lease, also while it does not act under it because
-// others may consider it dead.
-func (m *Manager) Keeps(name string) bool { return m.holds(name) }
-
 // Held implements notify.Leases.
-func (m *Manager) Held(name string) bool { return m.holds(name) && m.live.Valid() == nil }
+func (m *Manager) Held(name string) bool { return m.Keeps(name) && m.live.Valid() == nil }
 
 // Enter implements notify.Leases.
 func (m *Manager) Enter(ctx context.Context, name string) (notify.LeasedRun, error) {

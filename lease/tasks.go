@@ -112,13 +112,11 @@ func (m *Manager) requests(ctx context.Context, name string) (list []request, er
 }
 
 func (m *Manager) reportOf(ctx context.Context, row string) (r report, err error) {
-	now, err := m.db.Now(ctx)
-	if err != nil {
-		return r, err
-	}
-	tx := m.db.At(now)
-	defer tx.Rollback()
-	return readReport(ctx, tx, row)
+	err = m.db.View(ctx, func(tx *txn.Txn) error {
+		r, err = readReport(ctx, tx, row)
+		return err
+	})
+	return r, err
 }
 
 func readReport(ctx context.Context, tx *txn.Txn, row string) (r report, err error) {

@@ -264,25 +264,19 @@ func (s *deadSet) add(key string) {
 //   - It reads a range for each observer. Bigtable keeps all groups of a row together, so a
 //     scan of one group from end to end reads the whole table there.
 func (p *Pipeline) loadDead(ctx context.Context) error {
-	release := p.db.Hold()
-	defer release()
-	now, err := p.db.Now(ctx)
-	if err != nil {
-		return err
-	}
-	tx := p.db.At(now)
-	defer tx.Rollback()
-	for i := range p.registry.list {
-		err := tx.ScanPrefix(ctx, DeadGroup, deadRow(p.registry.list[i].Name, ""), func(key string, _ []txn.Version) error {
-			p.dead.add(key)
-			if p.dead.all {
-				return txn.ErrStop
+	return p.db.View(ctx, func(tx *txn.Txn) error {
+		for i := range p.registry.list {
+			err := tx.ScanPrefix(ctx, DeadGroup, deadRow(p.registry.list[i].Name, ""), func(key string, _ []txn.Version) error {
+				p.dead.add(key)
+				if p.dead.all {
+					return txn.ErrStop
+				}
+				return nil
+			})
+			if err != nil {
+				return fmt.Errorf("look for dead letters: %w", err)
 			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("look for dead letters: %w", err)
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Shard is a shard of the index files and its holder.
@@ -27,21 +28,18 @@ func (r *Repository) Shards(ctx context.Context) (list []Shard, err error) {
 	if r.shards == nil {
 		return nil, nil
 	}
-	now, err := r.db.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	tx := r.db.At(now)
-	defer tx.Rollback()
-	n := len(r.shards.list)
-	for i := range n {
-		h, err := lease.HolderOf(ctx, tx, observers.LeaseShard(i))
-		if err != nil {
-			return nil, err
+	err = r.db.View(ctx, func(tx *txn.Txn) error {
+		n := len(r.shards.list)
+		for i := range n {
+			h, err := lease.HolderOf(ctx, tx, observers.LeaseShard(i))
+			if err != nil {
+				return err
+			}
+			list = append(list, Shard{i, n, h})
 		}
-		list = append(list, Shard{i, n, h})
-	}
-	return list, nil
+		return nil
+	})
+	return list, err
 }
 
 // HoldsShard reports whether this process holds a shard, and its files are up to date. Index

@@ -203,17 +203,15 @@ var errOtherWriter = fmt.Errorf("%w: another process may have exported to files 
 
 // IndexHolder returns the process that writes the index files; nil if none does, or if
 // this repository is not shared.
-func (r *Repository) IndexHolder(ctx context.Context) (*lease.Holder, error) {
+func (r *Repository) IndexHolder(ctx context.Context) (h *lease.Holder, err error) {
 	if !r.shared() {
 		return nil, nil
 	}
-	now, err := r.db.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
-	tx := r.db.At(now)
-	defer tx.Rollback()
-	return lease.HolderOf(ctx, tx, observers.LeaseIndex)
+	err = r.db.View(ctx, func(tx *txn.Txn) error {
+		h, err = lease.HolderOf(ctx, tx, observers.LeaseIndex)
+		return err
+	})
+	return h, err
 }
 
 // hasIndex reports whether this process can read the index: it is not made of files, or the

@@ -176,3 +176,17 @@ func (db *DB) Ceiling() uint64 {
 	}
 	return 0
 }
+
+// View calls fn with a transaction that reads at Now. It takes no timestamp, so it does not keep
+// Quiescent from finding that all work is done. fn must not keep the transaction.
+func (db *DB) View(ctx context.Context, fn func(*Txn) error) error {
+	release := db.Hold() // At could refuse a timestamp that a collector has left behind
+	defer release()
+	now, err := db.Now(ctx)
+	if err != nil {
+		return err
+	}
+	tx := db.At(now)
+	defer tx.Rollback()
+	return fn(tx)
+}

@@ -314,3 +314,46 @@ func TestBankOfProcesses(t *testing.T) {
 		t.Errorf("a sum of %d in the end", n)
 	}
 }
+
+// View reads the present, although a collector raises the safe point past the timestamp that the
+// oracle has just returned.
+func TestViewHoldsItsTimestamp(t *testing.T) {
+	table, o := sharedTable(t), &office{}
+	coordination, _ := o.join()
+	slow := &slowLast{Timestamps: coordination.Timestamps}
+	coordination.Timestamps = slow
+	db := open(t, table, Options{Coordination: coordination})
+	defer db.Close()
+	setC(t, db, "old")
+	slow.then = func() {
+		setC(t, db, "new")
+		if _, err := db.Collect(t.Context(), CollectOptions{}); err != nil {
+			t.Error(err)
+		}
+	}
+	err := db.View(t.Context(), func(tx *Txn) error {
+		v, err := tx.Get(t.Context(), "row", app("c"))
+		if string(v.Data) != "old" {
+			t.Errorf("read %q, want the value at the time of the call", v.Data)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// slowLast calls a function once between an answer of Last and its arrival.
+type slowLast struct {
+	Timestamps
+	then func()
+}
+
+func (s *slowLast) Last(ctx context.Context) (uint64, error) {
+	ts, err := s.Timestamps.Last(ctx)
+	if then := s.then; then != nil {
+		s.then = nil
+		then()
+	}
+	return ts, err
+}
