@@ -3,7 +3,6 @@ package repository
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -45,9 +44,7 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 		_, err := r.rebuild(ctx, nil)
 		return err
 	}
-	release := r.db.Hold()
-	defer release()
-	tx, err := snapshot.At(ctx, r.db, last)
+	tx, err := snapshot.Now(ctx, r.db)
 	if err != nil {
 		return err
 	}
@@ -135,17 +132,11 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error, 
 // differingNow calls differing with the newest state of the index files. If something was
 // lost, they may also lack ranks and times, which the sums do not cover.
 func (r *Repository) differingNow(ctx context.Context, tx *txn.Txn, lost bool) (keys []page.ContentKey, err error) {
-	reader, err := index.OpenUnchecked(r.files.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	view, err := reader.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, view.Close()) }()
-	return r.differing(ctx, tx, view, lost, lost)
+	err = uncheckedView(ctx, r.files.dir, func(v *index.View) error {
+		keys, err = r.differing(ctx, tx, v, lost, lost)
+		return err
+	})
+	return keys, err
 }
 
 // differing lists the clusters whose document in the index files is not the one in index:doc.

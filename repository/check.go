@@ -108,13 +108,7 @@ func (r *Repository) lookAtIndex(ctx context.Context, check bool) (differ []page
 			return nil, 0, err
 		}
 	}
-	release := r.db.Hold()
-	defer release()
-	last, err := r.db.Now(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	tx, err := snapshot.At(ctx, r.db, last)
+	tx, err := snapshot.Now(ctx, r.db)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -121,17 +121,22 @@ func (r *Repository) eachWaiting(ctx context.Context, fn func(page.ContentKey) e
 
 // ownFiles opens the index files for agrees, before other code may rely on them.
 func (r *Repository) ownFiles(ctx context.Context) func(use func(digests) error) error {
-	return func(use func(digests) error) (err error) {
-		reader, err := index.OpenUnchecked(r.files.dir)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, reader.Close()) }()
-		view, err := reader.Snapshot(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, view.Close()) }()
-		return use(view)
+	return func(use func(digests) error) error {
+		return uncheckedView(ctx, r.files.dir, func(v *index.View) error { return use(v) })
 	}
+}
+
+// uncheckedView calls use with the newest state of index files, even if they are behind.
+func uncheckedView(ctx context.Context, dir string, use func(*index.View) error) (err error) {
+	reader, err := index.OpenUnchecked(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	view, err := reader.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, view.Close()) }()
+	return use(view)
 }

@@ -47,7 +47,7 @@ func (r *Repository) count(ctx context.Context) (counts.Counts, error) {
 	}
 	at := r.changes() // what is counted here is in the snapshot; it may have more
 	c, err := cache.Read(ctx,
-		func(ctx context.Context) (*txn.Txn, error) { return snapshot.Past(ctx, r.db, snapshot.Moment{}) },
+		func(ctx context.Context) (*txn.Txn, error) { return snapshot.Now(ctx, r.db) },
 		func(ctx context.Context, ts uint64) (*txn.Txn, error) { return snapshot.At(ctx, r.db, ts) })
 	if err != nil {
 		return c, fmt.Errorf("stats: %w", err)

@@ -107,10 +107,6 @@ func (r *Repository) setFormat(ctx context.Context, f *schema.Format, to schema.
 // eachOfFormat calls fn, in transactions, for the fetches in force that are documents of a
 // format.
 func (r *Repository) eachOfFormat(ctx context.Context, f *schema.Format, fn func(tx *txn.Txn, row string, content []byte) error) error {
-	last, err := r.db.Now(ctx)
-	if err != nil {
-		return err
-	}
 	fetched := func(tx *txn.Txn, found func(row string) error) error {
 		return tx.Scan(ctx, schema.GroupFetch, "", "", func(row string, cols []txn.Version) error {
 			for _, c := range cols {
@@ -126,7 +122,7 @@ func (r *Repository) eachOfFormat(ctx context.Context, f *schema.Format, fn func
 			return nil
 		})
 	}
-	return r.inChunks(ctx, last, fetched, func(*txn.Txn) error { return nil }, func(tx *txn.Txn, row string) error {
+	return r.inChunksNow(ctx, fetched, func(tx *txn.Txn, row string) error {
 		v, err := tx.Get(ctx, row, schema.FetchContent)
 		if err != nil || !v.Exists {
 			return err

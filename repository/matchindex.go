@@ -12,7 +12,6 @@ import (
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/store"
-	"github.com/webindexer/indexer/txn"
 )
 
 // ErrOtherIndex: the index files hold documents of another repository than the store.
@@ -170,11 +169,7 @@ func (r *Repository) noteWritten(ctx context.Context, w written) error {
 	if w == r.wrote {
 		return nil
 	}
-	_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Set(schema.AppRow, schema.IndexID, w.cell())
-		return nil
-	})
-	if err != nil {
+	if err := r.setFact(ctx, schema.IndexID, w.cell()); err != nil {
 		return fmt.Errorf("note what the index files have: %w", err)
 	}
 	r.wrote = w

@@ -33,22 +33,8 @@ func (r *Repository) matchInterpreter(ctx context.Context, log *zap.Logger) erro
 		return err
 	}
 	woken := 0
-	fetched := func(tx *txn.Txn, found func(row string) error) error {
-		return tx.Scan(ctx, schema.GroupFetch, "", "", func(row string, cols []txn.Version) error {
-			for _, c := range cols {
-				if c.Name == schema.FetchContent.Name {
-					woken++
-					return found(row)
-				}
-			}
-			return nil
-		})
-	}
-	last, err := r.db.Now(ctx)
-	if err != nil {
-		return err
-	}
-	err = r.inChunks(ctx, last, fetched, func(*txn.Txn) error { return nil }, func(tx *txn.Txn, row string) error {
+	err = r.eachCell(ctx, schema.FetchContent, func(tx *txn.Txn, row string) error {
+		woken++
 		tx.Notify(row, schema.FetchContent)
 		return nil
 	})
@@ -58,9 +44,5 @@ func (r *Repository) matchInterpreter(ctx context.Context, log *zap.Logger) erro
 	if woken > 0 {
 		log.Info("another version of this program interpreted the stored pages; they are interpreted again", zap.Int("urls", woken))
 	}
-	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Set(schema.AppRow, schema.Interpreted, []byte(now))
-		return nil
-	})
-	return err
+	return r.setFact(ctx, schema.Interpreted, []byte(now))
 }

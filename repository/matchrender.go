@@ -169,11 +169,7 @@ func (r *Repository) matchRenderer(ctx context.Context, tx *txn.Txn, opts Option
 			return err
 		}
 	}
-	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Set(schema.AppRow, schema.RenderVersion, []byte(now))
-		return nil
-	})
-	return err
+	return r.setFact(ctx, schema.RenderVersion, []byte(now))
 }
 
 // warnUnrendered says how many pages lack a form because there is no browser.
@@ -185,10 +181,6 @@ func (r *Repository) warnUnrendered() {
 
 // eachCell calls fn, in transactions, for the rows that have a column.
 func (r *Repository) eachCell(ctx context.Context, c txn.Column, fn func(tx *txn.Txn, row string) error) error {
-	last, err := r.db.Now(ctx)
-	if err != nil {
-		return err
-	}
 	stored := func(tx *txn.Txn, found func(row string) error) error {
 		return tx.Scan(ctx, c.Group, "", "", func(row string, cols []txn.Version) error {
 			for _, cell := range cols {
@@ -199,7 +191,7 @@ func (r *Repository) eachCell(ctx context.Context, c txn.Column, fn func(tx *txn
 			return nil
 		})
 	}
-	return r.inChunks(ctx, last, stored, func(*txn.Txn) error { return nil }, fn)
+	return r.inChunksNow(ctx, stored, fn)
 }
 
 // fetchOf reads the fetch in force of a row, without its body.

@@ -178,7 +178,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	})
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, r.closeParts())
+			err = errors.Join(err, r.Close())
 		}
 	}()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -360,13 +360,10 @@ func (r *Repository) Backlog() int { return r.pipeline.Backlog() }
 // KeepsHistory reports whether the past stays readable for longer than it is being read.
 func (r *Repository) KeepsHistory() bool { return r.db.History() > 0 }
 
-// Close waits for the runs that are under way and closes everything. The next Open
+// Close waits for the runs that are under way and closes everything, each part before the parts
+// that it uses: observers write to the index files and to the table. The next Open
 // continues with the remaining work. No other call may be running.
-func (r *Repository) Close() error { return r.closeParts() }
-
-// closeParts closes whatever is open, each part before the parts that it uses: observers
-// write to the index files and to the table.
-func (r *Repository) closeParts() error {
+func (r *Repository) Close() error {
 	var errs []error
 	if r.pipeline != nil {
 		err := r.pipeline.Stop()

@@ -5,6 +5,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -39,4 +40,13 @@ func (r *Repository) openDB(ctx context.Context, opts Options) error {
 		opts.Log.Info("resolved the locks of a process that died", zap.Int("locks", n))
 	}
 	return nil
+}
+
+// setFact writes a fact about the whole repository.
+func (r *Repository) setFact(ctx context.Context, c txn.Column, value []byte) error {
+	_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
+		tx.Set(schema.AppRow, c, value)
+		return nil
+	})
+	return err
 }

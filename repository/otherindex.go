@@ -136,11 +136,7 @@ func (r *Repository) makeOtherID(ctx context.Context) (id string, err error) {
 		return id, err
 	}
 	id = rand.Text()
-	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Set(schema.AppRow, schema.OtherIndexID, []byte(id))
-		return nil
-	})
-	if err != nil {
+	if err := r.setFact(ctx, schema.OtherIndexID, []byte(id)); err != nil {
 		return "", fmt.Errorf("note the identity of the index: %w", err)
 	}
 	return id, nil
@@ -151,13 +147,7 @@ func (r *Repository) makeOtherID(ctx context.Context) (id string, err error) {
 // index has lost it, for example because an older copy was restored. The sums of the two
 // sides tell. They do not cover ranks and times, which are compared only if the sums differ.
 func (r *Repository) catchUpOther(ctx context.Context, have index.State, log *zap.Logger) error {
-	release := r.db.Hold()
-	defer release()
-	last, err := r.db.Now(ctx)
-	if err != nil {
-		return err
-	}
-	tx, err := snapshot.At(ctx, r.db, last)
+	tx, err := snapshot.Now(ctx, r.db)
 	if err != nil {
 		return err
 	}

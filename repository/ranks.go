@@ -17,7 +17,7 @@ import (
 
 // Ranks says how exact the ranks are now.
 func (r *Repository) Ranks(ctx context.Context) (*counts.Ranks, error) {
-	tx, err := snapshot.Past(ctx, r.db, snapshot.Moment{})
+	tx, err := snapshot.Now(ctx, r.db)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (r *Repository) correctRanks(ctx context.Context, g *pagerank.Graph, res *F
 		}
 		return err
 	}
-	visit := func(tx *txn.Txn, found func(row string) error) error {
+	drifted := func(tx *txn.Txn, found func(row string) error) error {
 		return tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
 			if err := pick(row, cols); err != nil || missing[row] == 0 {
 				return err
@@ -160,7 +160,12 @@ func (r *Repository) correctRanks(ctx context.Context, g *pagerank.Graph, res *F
 		return err
 	}
 	defer leave()
-	err = r.inChunks(ctx, res.SnapshotTS, visit, guard, func(tx *txn.Txn, row string) error {
+	reading, err := snapshot.At(ctx, r.db, res.SnapshotTS)
+	if err != nil {
+		return err
+	}
+	defer reading.Rollback()
+	err = r.inChunks(ctx, reading, drifted, guard, func(tx *txn.Txn, row string) error {
 		now, err := tx.Get(ctx, row, schema.Correction)
 		if err != nil {
 			return err
@@ -184,16 +189,24 @@ func pendingCorrection(cols []txn.Version) (float64, error) {
 	return 0, nil
 }
 
-// inChunks calls fn for the rows that visit finds as of a timestamp, in transactions of
-// some rows each, after first. It may call fn again for some.
-func (r *Repository) inChunks(ctx context.Context, at uint64, visit func(tx *txn.Txn, found func(row string) error) error, first func(*txn.Txn) error, fn func(tx *txn.Txn, row string) error) error {
-	const chunk = 500
-	var rows []string
-	reading, err := snapshot.At(ctx, r.db, at)
+// visit calls found for some rows of a snapshot.
+type visit func(tx *txn.Txn, found func(row string) error) error
+
+// inChunksNow is inChunks for the present state.
+func (r *Repository) inChunksNow(ctx context.Context, v visit, fn func(tx *txn.Txn, row string) error) error {
+	reading, err := snapshot.Now(ctx, r.db)
 	if err != nil {
 		return err
 	}
 	defer reading.Rollback()
+	return r.inChunks(ctx, reading, v, func(*txn.Txn) error { return nil }, fn)
+}
+
+// inChunks calls fn for the rows that a visit finds, in transactions of some rows each, after
+// first. It may call fn again for some.
+func (r *Repository) inChunks(ctx context.Context, reading *txn.Txn, v visit, first func(*txn.Txn) error, fn func(tx *txn.Txn, row string) error) error {
+	const chunk = 500
+	var rows []string
 	flush := func() error {
 		_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
 			if err := first(tx); err != nil {
@@ -209,7 +222,7 @@ func (r *Repository) inChunks(ctx context.Context, at uint64, visit func(tx *txn
 		rows = rows[:0]
 		return err
 	}
-	err = visit(reading, func(row string) error {
+	err := v(reading, func(row string) error {
 		if rows = append(rows, row); len(rows) < chunk {
 			return nil
 		}
@@ -248,7 +261,7 @@ func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
 	if known.Exists && tolerance == now {
 		return nil
 	}
-	visit := func(tx *txn.Txn, found func(row string) error) error {
+	ranked := func(tx *txn.Txn, found func(row string) error) error {
 		if !known.Exists {
 			return tx.Scan(ctx, schema.GroupURL, "", "", func(row string, _ []txn.Version) error { return found(row) })
 		}
@@ -256,20 +269,12 @@ func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
 		return observers.VisitRankStates(ctx, tx, "", "", func(row string, _ schema.StoredRankState) error { return found(row) })
 	}
 	// A crash before the tolerance is written begins again.
-	last, err := r.db.Now(ctx)
-	if err != nil {
-		return err
-	}
-	err = r.inChunks(ctx, last, visit, func(*txn.Txn) error { return nil }, func(tx *txn.Txn, row string) error {
+	err = r.inChunksNow(ctx, ranked, func(tx *txn.Txn, row string) error {
 		tx.Notify(row, schema.Push)
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("check all ranks for a tolerance of %g: %w", tolerance, err)
 	}
-	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Set(schema.AppRow, schema.RankTolerance, schema.EncodeTolerance(tolerance))
-		return nil
-	})
-	return err
+	return r.setFact(ctx, schema.RankTolerance, schema.EncodeTolerance(tolerance))
 }

@@ -114,10 +114,7 @@ func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res 
 		// Other workers have files of their own, which succeed the same ones.
 		return res, nil
 	}
-	if err := r.noteWritten(ctx, written{id: files.ID(), applied: files.Applied()}); err != nil {
-		return res, err
-	}
-	return res, nil
+	return res, r.noteWritten(ctx, written{id: files.ID(), applied: files.Applied()})
 }
 
 // exportAll exports all clusters of a range to the new index, in steps.
@@ -144,13 +141,7 @@ const exportClusters = 100
 // at a member row, and returns the row for the next step, or "" at the end.
 func (r *Repository) exportSome(ctx context.Context, files *indexFiles, from, to string) (next string, n int, err error) {
 	err = files.fill(func(w observers.Sink) error {
-		release := r.db.Hold()
-		defer release()
-		last, err := r.db.Now(ctx)
-		if err != nil {
-			return err
-		}
-		tx, err := snapshot.At(ctx, r.db, last) // other writers are blocked
+		tx, err := snapshot.Now(ctx, r.db) // other writers are blocked
 		if err != nil {
 			return err
 		}

@@ -79,9 +79,7 @@ func (s *indexShards) catchUp(ctx context.Context, sh *indexShard) error {
 		_, err := s.rebuild(ctx, sh, nil)
 		return err
 	}
-	release := r.db.Hold()
-	defer release()
-	tx, err := snapshot.At(ctx, r.db, last)
+	tx, err := snapshot.Now(ctx, r.db)
 	if err != nil {
 		return err
 	}
@@ -97,17 +95,11 @@ func (s *indexShards) catchUp(ctx context.Context, sh *indexShard) error {
 }
 
 func (s *indexShards) differing(ctx context.Context, tx *txn.Txn, sh *indexShard) (keys []page.ContentKey, err error) {
-	reader, err := index.OpenUnchecked(sh.files.dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, reader.Close()) }()
-	view, err := reader.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, view.Close()) }()
-	return s.repo.differingIn(ctx, tx, sh.in, view, true, true)
+	err = uncheckedView(ctx, sh.files.dir, func(v *index.View) error {
+		keys, err = s.repo.differingIn(ctx, tx, sh.in, v, true, true)
+		return err
+	})
+	return keys, err
 }
 
 // rebuild makes the files of a shard again (Repository.Reindex).

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,10 +98,7 @@ type indexShard struct {
 // agreeOnShards reads from the table how many shards there are and, in a process that
 // wants index files, compares that with the settings, or records it first.
 func (r *Repository) agreeOnShards(ctx context.Context, opts Options) error {
-	wants := false
-	for _, name := range r.share.Leases {
-		wants = wants || name == observers.LeaseIndex
-	}
+	wants := slices.Contains(r.share.Leases, observers.LeaseIndex)
 	want := max(r.share.Shards, 1)
 	if r.other != nil || want > MaxShards {
 		if want > 1 {

@@ -54,8 +54,8 @@ func (r *Repository) shared() bool { return r.share != nil }
 //
 // What one process does when it opens its repository, the holder of a lease does when it
 // gets the lease: the holder of LeaseIndex sees to the index files, and the holder of
-// LeaseRank to the tolerance of the ranks, to the version of the interpreter and to the setting
-// of office documents.
+// LeaseRank to the tolerance of the ranks, to the version of the interpreter and to the settings
+// of office documents, PDF documents and rendering.
 func (r *Repository) startShared(ctx context.Context, log *zap.Logger) error {
 	if !r.share.Works {
 		if err := r.pipeline.Attach(ctx, r.db); err != nil {
@@ -251,7 +251,7 @@ func (r *Repository) Waiting(ctx context.Context) (map[string]int, error) {
 
 // Documents counts the documents of the index, as the table has them.
 func (r *Repository) Documents(ctx context.Context) (int, error) {
-	tx, err := snapshot.Past(ctx, r.db, snapshot.Moment{})
+	tx, err := snapshot.Now(ctx, r.db)
 	if err != nil {
 		return 0, err
 	}

@@ -79,6 +79,9 @@ func Past(ctx context.Context, db *txn.DB, m Moment) (*txn.Txn, error) {
 	return tx, err
 }
 
+// Now returns a transaction that reads the present state, as Past does.
+func Now(ctx context.Context, db *txn.DB) (*txn.Txn, error) { return Past(ctx, db, Moment{}) }
+
 func timestampOf(ctx context.Context, db *txn.DB, m Moment, now time.Time) (uint64, error) {
 	last, err := db.Now(ctx)
 	switch {
