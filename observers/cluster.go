@@ -101,6 +101,17 @@ func moveMember(tx *txn.Txn, u page.URL, old, now schema.StoredChain) {
 // terminal is the page at which a stored chain ends.
 func terminal(c schema.StoredChain) (cluster.Hop, bool) { return coreChain(c).Terminal() }
 
+// terminalOf reads the page to which a URL leads, if any.
+func terminalOf(ctx context.Context, tx *txn.Txn, u page.URL) (cluster.Hop, bool, error) {
+	v, err := tx.GetOnce(ctx, schema.URLRow(u), schema.Chain)
+	if err != nil {
+		return cluster.Hop{}, false, err
+	}
+	chain, err := schema.DecodeChain(v.Data)
+	end, ok := terminal(chain)
+	return end, ok && err == nil, err
+}
+
 // A chain has the same length in the core and in the table.
 const (
 	_ = uint(schema.MaxChain - cluster.MaxChain)

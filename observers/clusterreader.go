@@ -80,16 +80,8 @@ func scan[T any](ctx context.Context, tx *txn.Txn, group, from, prefix string, r
 // IsMember asks where the URL leads. That and the member rows are written by one
 // transaction (cluster.go), so they say the same.
 func (r clusterReader) IsMember(ctx context.Context, u page.URL) (bool, error) {
-	v, err := r.tx.GetOnce(ctx, schema.URLRow(u), schema.Chain)
-	if err != nil {
-		return false, err
-	}
-	chain, err := schema.DecodeChain(v.Data)
-	if err != nil {
-		return false, err
-	}
-	end, ok := terminal(chain)
-	return ok && end.Key == r.key, nil
+	end, ok, err := terminalOf(ctx, r.tx, u)
+	return ok && end.Key == r.key, err
 }
 
 func (r clusterReader) Rank(ctx context.Context, u page.URL) (float64, error) {

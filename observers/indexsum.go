@@ -2,7 +2,6 @@ package observers
 
 import (
 	"context"
-	"errors"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
@@ -92,14 +91,14 @@ func foldIndexSum(ctx context.Context, tx *txn.Txn) error {
 	moved := 0
 	err = eachSumPart(ctx, tx, func(row string, part schema.StoredIndexSum) error {
 		if moved == sumMoved {
-			return errStopped
+			return txn.ErrStop
 		}
 		moved++
 		sum.Documents, sum.Sum = sum.Documents+part.Documents, sum.Sum+part.Sum
 		tx.Delete(row, schema.IndexSumPart)
 		return nil
 	})
-	if err != nil && !errors.Is(err, errStopped) {
+	if err != nil {
 		return err
 	}
 	if moved > 0 {

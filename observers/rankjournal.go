@@ -94,7 +94,7 @@ func applyChanges(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) e
 		if !c.Moved {
 			continue
 		}
-		if err := wakeCluster(ctx, tx, c.Node, schema.Ranked); err != nil {
+		if err := wakeCluster(ctx, tx, c.Node); err != nil {
 			return fmt.Errorf("cluster of %q: %w", c.Node, err)
 		}
 	}
@@ -113,8 +113,8 @@ func readChangesAhead(ctx context.Context, tx *txn.Txn, changes []pagerank.Chang
 	return tx.ReadAhead(ctx, txn.Ahead{Rows: rows, Columns: []txn.Column{schema.RankState, schema.Chain}})
 }
 
-// wakeCluster wakes an observer of clusters at the member row of a URL, if it has one.
-func wakeCluster(ctx context.Context, tx *txn.Txn, row string, c txn.Column) error {
+// wakeCluster wakes rerank at the member row of a URL, if it has one.
+func wakeCluster(ctx context.Context, tx *txn.Txn, row string) error {
 	chain, err := readChain(ctx, tx, row)
 	if err != nil || len(chain) == 0 {
 		return err
@@ -124,7 +124,7 @@ func wakeCluster(ctx context.Context, tx *txn.Txn, row string, c txn.Column) err
 		return err
 	}
 	if m, ok := coreChain(chain).Membership(u); ok {
-		tx.Notify(schema.MemberRow(m.Key, schema.MemberInfo(m.Member)), c)
+		tx.Notify(schema.MemberRow(m.Key, schema.MemberInfo(m.Member)), schema.Ranked)
 	}
 	return nil
 }

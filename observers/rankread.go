@@ -87,11 +87,11 @@ func rankNodes(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Node, error]
 				n.State, n.Stated = pagerank.State(s), true
 			}
 			if !yield(n, nil) {
-				return errStopped
+				return txn.ErrStop
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errStopped) {
+		if err != nil {
 			yield(pagerank.Node{}, err)
 		}
 	}
@@ -108,18 +108,15 @@ func storedRankStates(ctx context.Context, tx *txn.Txn, start, end string) iter.
 				return fmt.Errorf("row %q: %w", row, err)
 			}
 			if !yield(pagerank.Change{Node: string(row), State: pagerank.State(s)}, nil) {
-				return errStopped
+				return txn.ErrStop
 			}
 			return nil
 		})
-		if err != nil && !errors.Is(err, errStopped) {
+		if err != nil {
 			yield(pagerank.Change{}, err)
 		}
 	}
 }
-
-// errStopped ends a scan whose caller wants no more.
-var errStopped = errors.New("stopped")
 
 // HasRankJournal reports whether some rank states are in the journal only (rankjournal.go).
 func HasRankJournal(ctx context.Context, tx *txn.Txn) (bool, error) {

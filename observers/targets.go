@@ -85,17 +85,9 @@ func (x *targetNotifier) page(ctx context.Context, tx *txn.Txn, row string, clus
 
 // clusterRow returns the row of the cluster to which a URL leads, "" if it leads to none.
 func clusterRow(ctx context.Context, tx *txn.Txn, u page.URL) (string, error) {
-	v, err := tx.GetOnce(ctx, schema.URLRow(u), schema.Chain)
-	if err != nil {
+	end, ok, err := terminalOf(ctx, tx, u)
+	if err != nil || !ok {
 		return "", err
-	}
-	chain, err := schema.DecodeChain(v.Data)
-	if err != nil {
-		return "", err
-	}
-	end, ok := terminal(chain)
-	if !ok {
-		return "", nil
 	}
 	return schema.ClusterRow(end.Key), nil
 }
