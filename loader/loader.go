@@ -258,7 +258,7 @@ func (p *prepared) matchSettings(ctx context.Context, tx *txn.Txn, pdf PDFReader
 }
 
 // matchOffice makes an office document a page or not, as the setting of the repository is
-// now. It reads a setting that is on for update: a load that saw it on does not commit once
+// now. If the setting is on, it is read for update: a load that saw it on does not commit once
 // it is off.
 func (p *prepared) matchOffice(ctx context.Context, tx *txn.Txn) error {
 	if !p.fetch.IsOffice() {
@@ -275,11 +275,16 @@ func (p *prepared) matchOffice(ctx context.Context, tx *txn.Txn) error {
 		}
 	}
 	if on != p.fetch.Office {
-		f := *p.fetch // the caller's
+		f := *p.fetch
 		f.Office = on
-		p.fetch, p.content, p.body = &f, schema.EncodeContent(&f, p.stamp.Sum), nil
+		p.replace(f)
 	}
 	return nil
+}
+
+// replace changes what is written. The fetch of the caller stays as it is.
+func (p *prepared) replace(f page.Fetch) {
+	p.fetch, p.content, p.body = &f, schema.EncodeContent(&f, p.stamp.Sum), nil
 }
 
 // matchRender keeps or drops the body of a resource according to the current setting of
@@ -296,9 +301,9 @@ func (p *prepared) matchRender(ctx context.Context, tx *txn.Txn) error {
 		return err
 	}
 	if keep := setting.Mode() != schema.RenderOff; keep != p.fetch.Resource {
-		f := *p.fetch // the caller's
+		f := *p.fetch
 		f.Resource = keep
-		p.fetch, p.content, p.body = &f, schema.EncodeContent(&f, p.stamp.Sum), nil
+		p.replace(f)
 	}
 	return nil
 }

@@ -100,5 +100,6 @@ func (p *prepared) become(r page.Reading, body []byte, adopted bool) {
 	}
 	f := *p.loaded
 	f.Reading, f.Body = r, body
-	p.fetch, p.content, p.body, p.adopted = &f, schema.EncodeContent(&f, p.stamp.Sum), nil, adopted
+	p.replace(f)
+	p.adopted = adopted
 }

@@ -96,9 +96,6 @@ func (s StoredIndexed) Encode() []byte {
 // DecodeIndexed decodes a document.
 func DecodeIndexed(b []byte) (StoredIndexed, error) {
 	d := newDec(b)
-	s := StoredIndexed{URL: page.URL(d.Text()), Members: int(d.Uint()), Inlinks: int(d.Uint()), Rank: d.float()}
-	for i := range s.Sum {
-		s.Sum[i] = d.Byte()
-	}
+	s := StoredIndexed{URL: page.URL(d.Text()), Members: int(d.Uint()), Inlinks: int(d.Uint()), Rank: d.float(), Sum: d.array8()}
 	return s, d.done("index document")
 }

@@ -59,6 +59,11 @@ func (d dec) array32() (a [32]byte) {
 	return a
 }
 
+func (d dec) array8() (a [8]byte) {
+	copy(a[:], d.Take(uint64(len(a))))
+	return a
+}
+
 // done returns an error unless the value was read to its end and nothing was missing.
 func (d dec) done(what string) error {
 	if d.Failed() || len(d.Rest()) > 0 {

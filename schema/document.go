@@ -97,10 +97,7 @@ func DecodeURLState(b []byte) (URLState, error) {
 	s.NoIndex, s.NoFollow = f&1 != 0, f&2 != 0
 	s.Target = page.URL(d.Text())
 	if s.Outcome == page.Page {
-		s.Key = d.array32()
-		for i := range s.Sum {
-			s.Sum[i] = d.Byte()
-		}
+		s.Key, s.Sum = d.array32(), d.array8()
 	}
 	return s, d.done("state")
 }
@@ -166,9 +163,11 @@ func DecodeAnchors(b []byte) ([]string, error) {
 }
 
 // EncodeURLs encodes URLs for Pending and Frames.
-func EncodeURLs(urls []page.URL) []byte {
-	e := enc(nil).uint(uint64(len(urls)))
-	for _, u := range urls {
+func EncodeURLs(urls []page.URL) []byte { return enc(nil).urls(urls) }
+
+func (e enc) urls(list []page.URL) enc {
+	e = e.uint(uint64(len(list)))
+	for _, u := range list {
 		e = e.string(string(u))
 	}
 	return e

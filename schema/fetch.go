@@ -57,6 +57,13 @@ func DecodeFetchStamp(b []byte) (FetchStamp, error) {
 // Other headers come and go without a change of the page.
 var keptHeaders = []string{"Content-Type", "Location", "Link", "X-Robots-Tag", "Content-Language", "Refresh"}
 
+// What is added to a stored status says what a fetch is because of a setting of the repository.
+const (
+	asOffice   = 1 << 20 // an office document that is a page
+	asResource = 1 << 21 // a resource whose body is kept
+	asReading  = 1 << 22 // a document with a reading, which follows the headers
+)
+
 // EncodeContent encodes a fetch for FetchContent, without URL, time and body: if the bytes
 // are equal, nothing about the page has changed.
 func EncodeContent(f *page.Fetch, sum [32]byte) []byte {

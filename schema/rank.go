@@ -148,8 +148,7 @@ func (s StoredChoice) Encode() []byte { return append(enc(nil).string(string(s.U
 // DecodeChoice decodes a choice.
 func DecodeChoice(b []byte) (StoredChoice, error) {
 	d := newDec(b)
-	s := StoredChoice{URL: page.URL(d.Text())}
-	copy(s.Among[:], d.Take(uint64(len(s.Among))))
+	s := StoredChoice{URL: page.URL(d.Text()), Among: d.array8()}
 	return s, d.done("choice")
 }
 

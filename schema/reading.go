@@ -6,13 +6,6 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// asOffice is added to the status of an office document that is a page (EncodeContent), and
-// asReading to that of a document of which there is a reading. That follows the headers.
-const (
-	asOffice  = 1 << 20
-	asReading = 1 << 22
-)
-
 func (e enc) reading(r page.Reading) enc {
 	failed := uint64(0)
 	if r.Failed {

@@ -174,11 +174,7 @@ func (f StoredForm) Encode() []byte {
 		for _, i := range f.Inputs {
 			e = append(e.string(string(i.URL)), i.Content[:]...)
 		}
-		e = e.uint(uint64(len(f.Stale)))
-		for _, u := range f.Stale {
-			e = e.string(string(u))
-		}
-		e = e.strings(f.Console)
+		e = e.urls(f.Stale).strings(f.Console)
 		return append(e.uint(uint64(len(f.HTML))), f.HTML...)
 	})
 }
@@ -209,9 +205,6 @@ func DecodeForm(b []byte) (f StoredForm, err error) {
 	}
 	return f, err
 }
-
-// asResource is added to the status of a resource whose body is kept (EncodeContent).
-const asResource = 1 << 21
 
 // WithoutResource returns the content of a fetch as if the setting had been off when it was
 // loaded, and whether that is another one.

@@ -57,12 +57,6 @@ func ParsePairRow(row string) (target, source page.URL, err error) {
 	return target, source, err
 }
 
-// PairTarget is the row of the target in a pair row.
-func PairTarget(row string) string {
-	target, _, _ := strings.Cut(row, "\x00")
-	return target
-}
-
 // PairSource is the row of the source in a pair row.
 func PairSource(row string) string {
 	_, source, _ := strings.Cut(row, "\x00")

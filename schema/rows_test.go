@@ -76,8 +76,8 @@ func TestPairRows(t *testing.T) {
 		if !strings.HasPrefix(row, PairPrefix(a)) || strings.HasPrefix(row, PairPrefix(longer)) {
 			t.Errorf("%q is not in the range of %s alone", row, a)
 		}
-		if PairSource(row) != URLRow(source) || PairTarget(row) != URLRow(a) {
-			t.Errorf("%q is taken apart into %q and %q", row, PairTarget(row), PairSource(row))
+		if target, from, err := ParsePairRow(row); target != a || from != source || PairSource(row) != URLRow(source) || err != nil {
+			t.Errorf("%q is taken apart into %s and %s, %v", row, target, from, err)
 		}
 	}
 }
