@@ -137,7 +137,7 @@ func (o *Oracle) step(ctx context.Context) error {
 
 // tryServe takes over if no oracle serves.
 func (o *Oracle) tryServe(ctx context.Context, member Member) error {
-	h, err := readHolder(ctx, o.table)
+	h, err := ReadHolder(ctx, o.table)
 	if err != nil {
 		return err
 	}

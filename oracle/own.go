@@ -66,7 +66,7 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	case <-timeout.C:
-		h, rerr := readHolder(ctx, table)
+		h, rerr := ReadHolder(ctx, table)
 		err = errors.Join(fmt.Errorf("%w: process %s at %q; name its address with --oracle, or end that process", ErrOtherOracle, h.Token, h.Address), rerr)
 	}
 	return nil, errors.Join(err, own.Stop(context.WithoutCancel(ctx)))

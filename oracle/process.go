@@ -74,16 +74,6 @@ func Processes(ctx context.Context, table store.Reader) (list []Process, err err
 	return list, nil
 }
 
-// ReadHolder reads from the table which process serves the timestamps, or served them last.
-func ReadHolder(ctx context.Context, table store.Reader) (Holder, error) {
-	return readHolder(ctx, table)
-}
-
-// HolderIn returns ReadHolder of a table.
-func HolderIn(table store.Reader) func(context.Context) (Holder, error) {
-	return func(ctx context.Context) (Holder, error) { return readHolder(ctx, table) }
-}
-
 // OfProcess reports whether a cell is about processes that use the table, and not about
 // data: liveness tokens, who serves timestamps, and what txn.OfProcess names. A copy of the
 // table has no use for them. The ceiling of timestamps is data.

@@ -37,8 +37,8 @@ type Holder struct {
 // Term is the number of its term.
 func (h Holder) Term() uint64 { return h.term }
 
-// readHolder reads who serves.
-func readHolder(ctx context.Context, table store.Reader) (Holder, error) {
+// ReadHolder reads from the table which process serves the timestamps, or served them last.
+func ReadHolder(ctx context.Context, table store.Reader) (Holder, error) {
 	cells, err := table.Read(ctx, oracleRow, newest(holderColumn))
 	if err != nil {
 		return Holder{}, fmt.Errorf("oracle: read who serves: %w", err)
@@ -51,6 +51,11 @@ func readHolder(ctx context.Context, table store.Reader) (Holder, error) {
 		return Holder{}, fmt.Errorf("oracle: the cell that names the oracle: %w: %w", store.ErrCorrupt, err)
 	}
 	return h, nil
+}
+
+// HolderIn returns ReadHolder of a table.
+func HolderIn(table store.Reader) func(context.Context) (Holder, error) {
+	return func(ctx context.Context) (Holder, error) { return ReadHolder(ctx, table) }
 }
 
 // noLaterTerm is the fence: it holds unless a later term has begun.
@@ -77,7 +82,7 @@ func claim(ctx context.Context, table store.Table, prev, next Holder) (Holder, b
 		if err == nil && res.Outcome == store.Applied {
 			return next, true, nil
 		}
-		now, rerr := readHolder(ctx, table)
+		now, rerr := ReadHolder(ctx, table)
 		switch {
 		case rerr != nil:
 			return Holder{}, false, errors.Join(err, rerr)
