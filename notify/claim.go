@@ -19,7 +19,7 @@ import (
 // A row that another process has may have been notified after the run there began. That
 // run leaves the notification in the table.
 func (p *Pipeline) claim(ctx context.Context, o *Observer, batch []*entry) ([]*entry, error) {
-	batch, others := p.divide(o, batch)
+	batch, others := divide(batch, func(i int) bool { return p.mine(o, batch[i].row) })
 	p.queue.leave(others)
 	if len(batch) == 0 {
 		return nil, nil
@@ -29,33 +29,22 @@ func (p *Pipeline) claim(ctx context.Context, o *Observer, batch []*entry) ([]*e
 	if err != nil {
 		return batch, err
 	}
-	if len(gone) == 0 {
-		return batch, nil
-	}
-	var left, kept []*entry
-	for i, e := range batch {
-		if gone[i] {
-			left = append(left, e)
-		} else {
-			kept = append(kept, e)
-		}
-	}
+	kept, left := divide(batch, func(i int) bool { return !gone[i] })
 	p.unlock(ctx, left)
 	p.queue.leave(left)
 	return kept, nil
 }
 
-// divide divides a batch into the rows that this process may run and those for which other
-// processes hold the leases.
-func (p *Pipeline) divide(o *Observer, batch []*entry) (mine, others []*entry) {
-	for _, e := range batch {
-		if p.mine(o, e.row) {
-			mine = append(mine, e)
+// divide divides a batch into the entries to keep, by their index, and the others.
+func divide(batch []*entry, keep func(i int) bool) (kept, others []*entry) {
+	for i, e := range batch {
+		if keep(i) {
+			kept = append(kept, e)
 		} else {
 			others = append(others, e)
 		}
 	}
-	return mine, others
+	return kept, others
 }
 
 // lock locks the rows of a batch that are not locked yet, and gives those back that another
@@ -81,22 +70,11 @@ func (p *Pipeline) lock(ctx context.Context, o *Observer, batch []*entry) []*ent
 	if err != nil {
 		return batch // locks only save work; without them, processes may duplicate it
 	}
-	taken := make(map[*entry]bool)
 	for i, e := range free {
 		e.locked = got[i]
-		taken[e] = !got[i]
 	}
-	var left, kept []*entry
-	for _, e := range batch {
-		if taken[e] {
-			left = append(left, e)
-		} else {
-			kept = append(kept, e)
-		}
-	}
-	if len(left) > 0 {
-		p.queue.leave(left)
-	}
+	kept, left := divide(batch, func(i int) bool { return batch[i].locked })
+	p.queue.leave(left)
 	return kept
 }
 
@@ -148,8 +126,8 @@ const claimReads = 16
 // gone looks up which rows of a batch have lost their notification in the table. It
 // skips rows of a leased observer that were handed over: only this process runs them,
 // and the queue knows of its runs.
-func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) (gone map[int]bool, err error) {
-	found := make([]bool, len(batch))
+func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) ([]bool, error) {
+	gone := make([]bool, len(batch))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(claimReads)
 	for i, e := range batch {
@@ -158,20 +136,12 @@ func (p *Pipeline) gone(ctx context.Context, o *Observer, batch []*entry) (gone 
 		}
 		g.Go(func() error {
 			ts, err := p.db.Notified(ctx, txn.Cell{Row: e.row, Column: o.Watches}, o.Name)
-			found[i] = ts == 0
+			gone[i] = ts == 0
 			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, fmt.Errorf("%w: %w", errBegin, err)
-	}
-	for i := range found {
-		if found[i] {
-			if gone == nil {
-				gone = make(map[int]bool)
-			}
-			gone[i] = true
-		}
 	}
 	return gone, nil
 }
@@ -239,6 +209,9 @@ func (p *Pipeline) runShared(ctx context.Context, batch []*entry) {
 // leave gives back entries that this process does not run: their notifications are in the
 // table, or were handled. An entry that was notified again in the meantime stays.
 func (q *queue) leave(batch []*entry) {
+	if len(batch) == 0 {
+		return
+	}
 	for _, e := range batch {
 		e.covered = e.newest
 	}

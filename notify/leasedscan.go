@@ -29,7 +29,7 @@ func (p *Pipeline) scanLeased(ctx context.Context) {
 		took = time.Since(began)
 		switch {
 		case err != nil && fatal(err):
-			p.fail(fmt.Errorf("notify: look for notifications: %w", err))
+			p.Fail(fmt.Errorf("notify: look for notifications: %w", err))
 			return
 		case err != nil:
 			p.noteStoreFailure(err)

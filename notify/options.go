@@ -60,21 +60,18 @@ type Events struct {
 }
 
 func (o Options) withDefaults() Options {
-	def := func(v *int, d int) {
-		if *v <= 0 {
-			*v = d
-		}
-	}
-	def(&o.Workers, 4)
-	def(&o.Attempts, 12)
-	def(&o.Backlog, 2000)
-	def(&o.Capacity, 200_000)
+	setDefault(&o.Workers, 4)
+	setDefault(&o.Attempts, 12)
+	setDefault(&o.Backlog, 2000)
+	setDefault(&o.Capacity, 200_000)
+	setDefault(&o.MaxWait, time.Second)
+	setDefault(&o.Rescan, 5*time.Minute)
 	o.Backlog = min(o.Backlog, o.Capacity) // the queue never holds more
-	if o.MaxWait <= 0 {
-		o.MaxWait = time.Second
-	}
-	if o.Rescan <= 0 {
-		o.Rescan = 5 * time.Minute
-	}
 	return o
+}
+
+func setDefault[T int | time.Duration](v *T, d T) {
+	if *v <= 0 {
+		*v = d
+	}
 }

@@ -120,11 +120,8 @@ func (p *Pipeline) Err() error {
 	return p.failed
 }
 
-// Fail stops the pipeline because of a failure elsewhere in the process.
-func (p *Pipeline) Fail(err error) { p.fail(err) }
-
-// fail stops the pipeline because of a failure.
-func (p *Pipeline) fail(err error) {
+// Fail stops the pipeline because of a failure, here or elsewhere in the process.
+func (p *Pipeline) Fail(err error) {
 	p.mu.Lock()
 	if p.failed == nil {
 		p.failed = err

@@ -76,7 +76,9 @@ func newQueue(r *Registry, capacity int) *queue {
 	n := len(r.list)
 	q := &queue{
 		registry: r, capacity: capacity, entries: make(map[key]*entry),
-		ready: make([]readyHeap, n), delayed: make([]delayedHeap, n), waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n), lastRuns: make([]recentRuns, n), bursts: make([]burst, n), handled: make([]int64, n), spare: make([]list.List, n),
+		ready: make([]readyHeap, n), delayed: make([]delayedHeap, n), spare: make([]list.List, n),
+		waiting: make([]int, n), busy: make([]int, n), open: make([]int, n), opening: make([]int, n),
+		lastRuns: make([]recentRuns, n), bursts: make([]burst, n), handled: make([]int64, n),
 		idleness: idleness{inactiveSince: make([]time.Time, n), debounced: make([]int, n)},
 		stopped:  make(chan struct{}), timerWake: make(chan struct{}, 1), watchers: make(map[*watcher]struct{}),
 	}

@@ -91,14 +91,3 @@ func (p *Pipeline) quiesceShared(ctx context.Context) (uint64, error) {
 		}
 	}
 }
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/webindexer/indexer/txn"
@@ -50,7 +51,7 @@ func (p *Pipeline) scanRandomly(ctx context.Context) {
 		}
 		switch {
 		case err != nil && fatal(err):
-			p.fail(fmt.Errorf("notify: look for notifications: %w", err))
+			p.Fail(fmt.Errorf("notify: look for notifications: %w", err))
 			return
 		case err != nil:
 			p.noteStoreFailure(err)
@@ -201,6 +202,13 @@ func (q *queue) waitStarving() bool {
 	return !q.isClosed()
 }
 
+// places remembers rows that had notifications, as random places to scan from, because rows
+// are not spread evenly over all strings.
+type places struct {
+	mu   sync.Mutex
+	rows []string
+}
+
 // note remembers some rows.
 func (p *places) note(notes []txn.Notification) {
 	if len(notes) == 0 {
@@ -238,6 +246,3 @@ func (p *places) pick() string {
 	}
 	return string(place)
 }
-
-// jitter draws from the upper half of a duration.
-func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }

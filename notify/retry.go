@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -22,8 +21,7 @@ const (
 )
 
 func backoff(first time.Duration, attempts int) time.Duration {
-	d := first << min(attempts-1, mostDoublings)
-	return d/2 + rand.N(d/2)
+	return jitter(first << min(attempts-1, mostDoublings))
 }
 
 // conflicted returns rows after a moment. It splits a batch into halves, each with one
@@ -87,7 +85,7 @@ func (p *Pipeline) setAside(ctx context.Context, o *Observer, batch []*entry, ca
 	e := batch[0]
 	if err := p.writeDeadLetter(ctx, o, e, cause); err != nil {
 		if fatal(err) {
-			p.fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
+			p.Fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
 		} else if p.opts.Events.Failed != nil {
 			p.opts.Events.Failed(o.Name, rowsOf(batch), e.failures, err)
 		}

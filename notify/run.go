@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/webindexer/indexer/txn"
@@ -50,12 +51,12 @@ func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began
 		p.queue.finished(batch)
 	case errors.Is(err, errEarly):
 		p.queue.requeue(batch, func(*entry) time.Duration { return time.Millisecond })
-	case errors.Is(err, ErrNotHeld), !p.allMine(o, batch):
+	case errors.Is(err, ErrNotHeld), slices.ContainsFunc(batch, func(e *entry) bool { return !p.mine(o, e.row) }):
 		p.queue.leave(batch) // the next holder finds the rows in the table
 	case ctx.Err() != nil:
 		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
 	case fatal(err): // even if the outcome is unknown
-		p.fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
+		p.Fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
 		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
 	case errors.Is(err, txn.ErrConflict) || errors.Is(err, txn.ErrUnknown):
 		m.conflicts.Add(1)
@@ -70,12 +71,6 @@ func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began
 		}
 		p.failedRun(ctx, o, batch, err)
 	}
-}
-
-// allMine reports whether this process runs an observer on all these rows now.
-func (p *Pipeline) allMine(o *Observer, batch []*entry) bool {
-	_, others := p.divide(o, batch)
-	return len(others) == 0
 }
 
 func rowsOf(batch []*entry) []string {

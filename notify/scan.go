@@ -97,7 +97,7 @@ func (p *Pipeline) rescan(ctx context.Context) {
 		}
 		began := time.Now()
 		if err := p.scan(ctx); err != nil {
-			p.fail(fmt.Errorf("notify: look for notifications: %w", err))
+			p.Fail(fmt.Errorf("notify: look for notifications: %w", err))
 			return
 		}
 		took = time.Since(began)

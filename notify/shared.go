@@ -2,7 +2,6 @@ package notify
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -124,25 +123,4 @@ func (r *Registry) observer(n txn.Notification) *Observer {
 func (p *Pipeline) startShared(ctx context.Context) {
 	p.work.Go(func() { p.scanRandomly(ctx) })
 	p.work.Go(func() { p.scanLeased(ctx) })
-}
-
-// pause is a wait that grows while there is nothing to do. Its length is random, so that
-// processes that met do not meet again.
-type pause struct {
-	least, most time.Duration
-	next        time.Duration
-}
-
-func (w *pause) reset() { w.next = 0 }
-
-func (w *pause) grow() time.Duration {
-	w.next = min(max(2*w.next, w.least), w.most)
-	return jitter(w.next)
-}
-
-// places remembers rows that had notifications, as random places to scan from, because rows
-// are not spread evenly over all strings.
-type places struct {
-	mu   sync.Mutex
-	rows []string
 }
