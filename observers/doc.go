@@ -14,6 +14,7 @@
 //	             document, cluster ─▶ rank:push (weak) ─▶ rank
 //	           rank, cluster, settle ─▶ index:ranked (weak) ─▶ rerank ─▶ index files
 //	     rank, index, count, rerank ─▶ app:settle (weak) ─▶ settle
+//	                        loader ─▶ fetch:refreshed (weak) ─▶ refresh ─▶ index files
 //	   document, invalidate, render ─▶ render:wake (weak) ─▶ render ─▶ document
 //	                       document ─▶ render:changed (weak) ─▶ invalidate
 //
