@@ -197,8 +197,6 @@ func (m *Manager) isBenched(d *division) bool {
 	return true
 }
 
-
-
 // reclaim prepares again for leases that the table says this process has, and that it does
 // not work under: an attempt to take one, or to give one back, had an unknown outcome.
 func (m *Manager) reclaim(ctx context.Context, b *Balanced, d *division) error {
