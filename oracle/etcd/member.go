@@ -14,6 +14,8 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/webindexer/indexer/oracle"
 )
@@ -21,14 +23,24 @@ import (
 // prefix of the keys of tokens. Tokens are unique, so deployments can share it.
 const prefix = "/indexer/process/"
 
-// requestTimeout bounds a request; etcd answers in milliseconds unless it elects a leader.
-const requestTimeout = 2 * time.Second
+const (
+	// requestTimeout bounds a request; etcd answers in milliseconds unless it elects a leader.
+	requestTimeout = 2 * time.Second
+	// connectAgain is the longest pause between two attempts to connect. When etcd is back, it
+	// gives leases their time to live once, in which they have to be renewed: the default of
+	// gRPC, up to two minutes, would lose them all.
+	connectAgain = 500 * time.Millisecond
+)
 
 // Dial prepares connections to the members of an etcd cluster. conf is nil without TLS.
 func Dial(endpoints []string, conf *tls.Config) (*clientv3.Client, error) {
 	c, err := clientv3.New(clientv3.Config{
 		Endpoints: endpoints, TLS: conf, DialTimeout: requestTimeout, Logger: zap.NewNop(),
 		DialKeepAliveTime: time.Second, DialKeepAliveTimeout: time.Second,
+		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: connectAgain},
+			MinConnectTimeout: requestTimeout / 2,
+		})},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("etcd: connect to %v: %w", endpoints, err)
@@ -50,12 +62,17 @@ type Member struct {
 	lease  clientv3.LeaseID
 	ttl    time.Duration
 
+	// One request each to etcd, which tests replace.
+	renewOnce func(context.Context) (ttl time.Duration, err error)
+	look      func(ctx context.Context, token string) (found bool, err error)
+
 	valid  oracle.Deadline
 	lost   chan struct{}
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
 	mu   sync.Mutex
+	sent time.Time // of the newest renewal that etcd has answered
 	seen map[string]sighting
 	self oracle.Process
 }
@@ -76,12 +93,18 @@ func Join(ctx context.Context, client *clientv3.Client, ttl time.Duration) (*Mem
 	}
 	seconds := int64((ttl + time.Second - 1) / time.Second)
 	m := &Member{client: client, token: oracle.NewToken(), lost: make(chan struct{}), seen: make(map[string]sighting)}
-	sent := time.Now()
+	m.renewOnce, m.look = m.keepAliveOnce, m.get
 	granting, cancel := context.WithTimeout(ctx, 5*requestTimeout)
 	defer cancel()
-	grant, err := client.Grant(granting, seconds)
+	var sent time.Time
+	var grant *clientv3.LeaseGrantResponse
+	err := repeat(granting, func(ctx context.Context) (err error) {
+		sent = time.Now()
+		grant, err = client.Grant(ctx, seconds) // one whose answer is lost expires
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("etcd: get a lease from %v: %w", client.Endpoints(), err)
+		return nil, fmt.Errorf("etcd: get a lease from %v (start etcd, or correct the setting etcd): %w", client.Endpoints(), err)
 	}
 	m.lease, m.ttl = grant.ID, time.Duration(grant.TTL)*time.Second
 	m.self = oracle.NewProcess(m.token)
@@ -98,7 +121,7 @@ func Join(ctx context.Context, client *clientv3.Client, ttl time.Duration) (*Mem
 
 // publish puts the key of the token. It goes with the lease, so it cannot bring back a token
 // that has expired.
-func (m *Member) publish(ctx context.Context) (*clientv3.PutResponse, error) {
+func (m *Member) publish(ctx context.Context) (put *clientv3.PutResponse, err error) {
 	m.mu.Lock()
 	self := m.self
 	m.mu.Unlock()
@@ -107,7 +130,11 @@ func (m *Member) publish(ctx context.Context) (*clientv3.PutResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.client.Put(ctx, prefix+m.token, string(value), clientv3.WithLease(m.lease))
+	err = repeat(ctx, func(ctx context.Context) error {
+		put, err = m.client.Put(ctx, prefix+m.token, string(value), clientv3.WithLease(m.lease))
+		return err
+	})
+	return put, err
 }
 
 // Describe implements oracle.Member.
@@ -134,14 +161,14 @@ func (m *Member) Lost() <-chan struct{} { return m.lost }
 
 // Valid implements txn.Liveness.
 func (m *Member) Valid() error {
-	if m.valid.Passed() {
+	if m.isLost() || m.valid.Passed() {
 		return oracle.ErrLapsed
 	}
 	return nil
 }
 
-// keepAlive renews the lease. The client's own KeepAlive does not tell when it sent the
-// request that was answered.
+// keepAlive renews the lease. It does not wait for an answer before it sends the next request:
+// one that reaches a stopped member of the cluster has none, and the next goes to another.
 func (m *Member) keepAlive(ctx context.Context) {
 	tick := time.NewTicker(m.ttl / 5)
 	defer tick.Stop()
@@ -149,33 +176,58 @@ func (m *Member) keepAlive(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-m.lost:
+			return
 		case <-tick.C:
 		}
-		sent := time.Now()
-		one, cancel := context.WithTimeout(ctx, m.ttl/2)
-		r, err := m.client.KeepAliveOnce(one, m.lease)
-		cancel()
-		switch {
-		case err == nil && r.TTL > 0:
-			m.valid.Extend(sent, time.Duration(r.TTL)*time.Second)
-		case err == nil, errors.Is(err, rpctypes.ErrLeaseNotFound):
-			m.valid.End()
-			close(m.lost)
-			return
+		m.work.Go(func() { m.renew(ctx) })
+	}
+}
+
+func (m *Member) renew(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, m.ttl/2)
+	defer cancel()
+	sent := time.Now()
+	ttl, err := m.renewOnce(ctx)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.isLost():
+	case err == nil && ttl > 0:
+		if sent.After(m.sent) { // answers may overtake each other
+			m.sent = sent
+			m.valid.Extend(sent, ttl)
 		}
-		// Any other error: the next request may succeed while the lease lasts.
+	case err == nil, errors.Is(err, rpctypes.ErrLeaseNotFound):
+		m.valid.End()
+		close(m.lost)
+	}
+	// Any other error: the next request may succeed while the lease lasts.
+}
+
+// keepAliveOnce is one renewal. The client's own KeepAlive does not tell when it sent the
+// request that was answered.
+func (m *Member) keepAliveOnce(ctx context.Context) (time.Duration, error) {
+	r, err := m.client.KeepAliveOnce(ctx, m.lease)
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(r.TTL) * time.Second, nil
+}
+
+func (m *Member) isLost() bool {
+	select {
+	case <-m.lost:
+		return true
+	default:
+		return false
 	}
 }
 
 // Alive implements txn.Liveness.
 func (m *Member) Alive(ctx context.Context, token string) (bool, error) {
 	if token == m.token {
-		select {
-		case <-m.lost:
-			return false, nil
-		default:
-			return true, nil
-		}
+		return !m.isLost(), nil
 	}
 	m.mu.Lock()
 	g, known := m.seen[token]
@@ -185,8 +237,13 @@ func (m *Member) Alive(ctx context.Context, token string) (bool, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	asked := time.Now()
-	r, err := m.client.Get(ctx, prefix+token, clientv3.WithKeysOnly())
+	var asked time.Time
+	var found bool
+	err := repeat(ctx, func(ctx context.Context) (err error) {
+		asked = time.Now()
+		found, err = m.look(ctx, token)
+		return err
+	})
 	if err != nil {
 		return true, fmt.Errorf("etcd: look for process %s: %w", token, err)
 	}
@@ -195,7 +252,30 @@ func (m *Member) Alive(ctx context.Context, token string) (bool, error) {
 	if len(m.seen) >= maxSightings {
 		clear(m.seen)
 	}
-	m.seen[token] = sighting{asked: asked, dead: len(r.Kvs) == 0}
+	m.seen[token] = sighting{asked: asked, dead: !found}
+	return found, nil
+}
+
+// repeat makes a request again if it has no answer: a member of the cluster that is stopped gives
+// none, and another one does.
+func repeat(ctx context.Context, request func(context.Context) error) error {
+	for {
+		one, cancel := context.WithTimeout(ctx, requestTimeout/2)
+		err := request(one)
+		silent := one.Err() != nil
+		cancel()
+		if err == nil || !silent || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// get is one request for the key of a token.
+func (m *Member) get(ctx context.Context, token string) (bool, error) {
+	r, err := m.client.Get(ctx, prefix+token, clientv3.WithKeysOnly())
+	if err != nil {
+		return false, err
+	}
 	return len(r.Kvs) > 0, nil
 }
 
@@ -204,15 +284,17 @@ func (m *Member) Leave(ctx context.Context) error {
 	m.cancel()
 	m.work.Wait()
 	m.valid.End() // before others can see that the key is gone
-	select {
-	case <-m.lost:
+	if m.isLost() {
 		return nil
-	default:
-		close(m.lost)
 	}
+	close(m.lost)
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	if _, err := m.client.Revoke(ctx, m.lease); err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+	err := repeat(ctx, func(ctx context.Context) error {
+		_, err := m.client.Revoke(ctx, m.lease)
+		return err
+	})
+	if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		return fmt.Errorf("etcd: give up the lease (it expires in %v): %w", m.ttl, err)
 	}
 	return nil
@@ -222,9 +304,13 @@ func (m *Member) Leave(ctx context.Context) error {
 func Processes(ctx context.Context, client *clientv3.Client) ([]oracle.Process, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	r, err := client.Get(ctx, prefix, clientv3.WithPrefix())
+	var r *clientv3.GetResponse
+	err := repeat(ctx, func(ctx context.Context) (err error) {
+		r, err = client.Get(ctx, prefix, clientv3.WithPrefix())
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("etcd: list the processes: %w", err)
+		return nil, fmt.Errorf("etcd: list the processes that %v knows (start etcd, or correct the setting etcd): %w", client.Endpoints(), err)
 	}
 	list := make([]oracle.Process, 0, len(r.Kvs))
 	for _, kv := range r.Kvs {

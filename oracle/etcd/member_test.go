@@ -3,7 +3,11 @@ package etcd
 import (
 	"context"
 	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -135,18 +139,84 @@ func TestEtcdAway(t *testing.T) {
 	server.Restart()
 	until(t, "etcd answers", func() bool { ok, err := a.Alive(t.Context(), "nobody"); return err == nil && !ok })
 	for _, m := range []*Member{a, b} {
-		until(t, "a member is valid again, or lost", func() bool { return m.Valid() == nil || lost(m) })
+		until(t, "a member is valid again, or lost", func() bool { return m.Valid() == nil || m.isLost() })
 		if err := m.Leave(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-func lost(m *Member) bool {
-	select {
-	case <-m.Lost():
-		return true
-	default:
-		return false
+// TestStoppedMemberOfCluster: a member of the cluster that is stopped gets every second request
+// and answers none, and no process is in danger.
+func TestStoppedMemberOfCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var requests atomic.Int64
+		stopped := func(ctx context.Context) error {
+			if requests.Add(1)%2 == 0 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		m := &Member{ttl: oracle.DefaultTTL, lost: make(chan struct{}), seen: make(map[string]sighting)}
+		m.renewOnce = func(ctx context.Context) (time.Duration, error) { return m.ttl, stopped(ctx) }
+		m.look = func(ctx context.Context, _ string) (bool, error) { return true, stopped(ctx) }
+		m.valid.Extend(time.Now(), m.ttl)
+		ctx, cancel := context.WithCancel(t.Context())
+		m.work.Go(func() { m.keepAlive(ctx) })
+		for range 100 {
+			time.Sleep(m.ttl / 10)
+			if err := m.Valid(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 10 {
+			if alive, err := m.Alive(t.Context(), "another"); !alive || err != nil {
+				t.Errorf("alive %v, %v", alive, err)
+			}
+			time.Sleep(m.ttl)
+		}
+		cancel()
+		m.work.Wait()
+	})
+}
+
+// TestConnectsAgainSoon: etcd gives leases one time to live after it was away for however long,
+// so a process may not pause for longer between two attempts to connect.
+func TestConnectsAgainSoon(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
+	var attempts atomic.Int64
+	var accepting sync.WaitGroup
+	accepting.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			attempts.Add(1)
+			_ = c.Close()
+		}
+	})
+	c, err := Dial([]string{l.Addr().String()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	asking := make(chan error)
+	go func() {
+		_, err := c.Get(ctx, "a")
+		asking <- err
+	}()
+	until(t, "it has tried to connect often", func() bool { return attempts.Load() >= 15 })
+	cancel()
+	if err := <-asking; err == nil {
+		t.Error("an answer from nobody")
+	}
+	if err := errors.Join(l.Close(), c.Close()); err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	accepting.Wait()
 }
