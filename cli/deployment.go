@@ -8,7 +8,6 @@ import (
 	"io"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/crawler/division"
@@ -118,7 +117,7 @@ func (a *app) joinAlone(ctx context.Context, d *deployment) error {
 }
 
 // dialEtcd connects to the etcd cluster of the settings, nil if there is none.
-func (a *app) dialEtcd(d *deployment) (*clientv3.Client, error) {
+func (a *app) dialEtcd(d *deployment) (*etcd.Client, error) {
 	if a.cfg.Etcd == "" {
 		return nil, nil
 	}
@@ -140,7 +139,7 @@ func (a *app) dialEtcd(d *deployment) (*clientv3.Client, error) {
 
 // newMember makes this process known to the others, in etcd or, if client is nil, in the
 // table.
-func newMember(ctx context.Context, client *clientv3.Client, table store.Table) (oracle.Member, error) {
+func newMember(ctx context.Context, client *etcd.Client, table store.Table) (oracle.Member, error) {
 	if client == nil {
 		return oracle.Join(ctx, table, 0)
 	}

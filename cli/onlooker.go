@@ -9,8 +9,6 @@ import (
 	"slices"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/webindexer/indexer/crawler/division"
 	"github.com/webindexer/indexer/crawler/partition"
 	"github.com/webindexer/indexer/lease"
@@ -30,7 +28,7 @@ type onlooker struct {
 	app     *app
 	parts   *deployment    // table and connections only
 	oracles *remote.Client // nil: none in the settings
-	etcd    *clientv3.Client
+	etcd    *etcd.Client
 	leases  map[string]func(row string) string // of a row, by observer
 	waiting map[string]int                     // rows that wait, by lease, at the last look
 	counts  map[string]uint64                  // signs of life, by token, at the last look

@@ -4,7 +4,6 @@ package etcd
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,9 +12,6 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/zap"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/backoff"
 
 	"github.com/webindexer/indexer/oracle"
 )
@@ -23,30 +19,8 @@ import (
 // prefix of the keys of tokens. Tokens are unique, so deployments can share it.
 const prefix = "/indexer/process/"
 
-const (
-	// requestTimeout bounds a request; etcd answers in milliseconds unless it elects a leader.
-	requestTimeout = 2 * time.Second
-	// connectAgain is the longest pause between two attempts to connect. When etcd is back, it
-	// gives leases their time to live once, in which they have to be renewed: the default of
-	// gRPC, up to two minutes, would lose them all.
-	connectAgain = 500 * time.Millisecond
-)
-
-// Dial prepares connections to the members of an etcd cluster. conf is nil without TLS.
-func Dial(endpoints []string, conf *tls.Config) (*clientv3.Client, error) {
-	c, err := clientv3.New(clientv3.Config{
-		Endpoints: endpoints, TLS: conf, DialTimeout: requestTimeout, Logger: zap.NewNop(),
-		DialKeepAliveTime: time.Second, DialKeepAliveTimeout: time.Second,
-		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: connectAgain},
-			MinConnectTimeout: requestTimeout / 2,
-		})},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("etcd: connect to %v: %w", endpoints, err)
-	}
-	return c, nil
-}
+// requestTimeout bounds a request; etcd answers in milliseconds unless it elects a leader.
+const requestTimeout = 2 * time.Second
 
 // Member is this process as a lease in etcd. The key of its token exists for as long as
 // the lease.
@@ -56,7 +30,7 @@ func Dial(endpoints []string, conf *tls.Config) (*clientv3.Client, error) {
 // when it sent that, and only two thirds of the time (oracle.Deadline). When etcd elects a
 // new leader, it gives all leases their whole time again, which can only help.
 type Member struct {
-	client *clientv3.Client
+	client *Client
 	token  string
 	domain string
 	lease  clientv3.LeaseID
@@ -87,7 +61,7 @@ type sighting struct {
 const maxSightings = 4096
 
 // Join makes this process known in etcd, until Leave. A ttl of 0 means oracle.DefaultTTL.
-func Join(ctx context.Context, client *clientv3.Client, ttl time.Duration) (*Member, error) {
+func Join(ctx context.Context, client *Client, ttl time.Duration) (*Member, error) {
 	if ttl == 0 {
 		ttl = oracle.DefaultTTL
 	}
@@ -104,7 +78,7 @@ func Join(ctx context.Context, client *clientv3.Client, ttl time.Duration) (*Mem
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("etcd: get a lease from %v (start etcd, or correct the setting etcd): %w", client.Endpoints(), err)
+		return nil, fmt.Errorf("etcd: get a lease: %w", client.explain(ctx, err))
 	}
 	m.lease, m.ttl = grant.ID, time.Duration(grant.TTL)*time.Second
 	m.self = oracle.NewProcess(m.token)
@@ -256,20 +230,6 @@ func (m *Member) Alive(ctx context.Context, token string) (bool, error) {
 	return found, nil
 }
 
-// repeat makes a request again if it has no answer: a member of the cluster that is stopped gives
-// none, and another one does.
-func repeat(ctx context.Context, request func(context.Context) error) error {
-	for {
-		one, cancel := context.WithTimeout(ctx, requestTimeout/2)
-		err := request(one)
-		silent := one.Err() != nil
-		cancel()
-		if err == nil || !silent || ctx.Err() != nil {
-			return err
-		}
-	}
-}
-
 // get is one request for the key of a token.
 func (m *Member) get(ctx context.Context, token string) (bool, error) {
 	r, err := m.client.Get(ctx, prefix+token, clientv3.WithKeysOnly())
@@ -301,16 +261,16 @@ func (m *Member) Leave(ctx context.Context) error {
 }
 
 // Processes lists the processes that have a token, of all deployments that use the cluster.
-func Processes(ctx context.Context, client *clientv3.Client) ([]oracle.Process, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+func Processes(ctx context.Context, client *Client) ([]oracle.Process, error) {
+	bounded, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	var r *clientv3.GetResponse
-	err := repeat(ctx, func(ctx context.Context) (err error) {
+	err := repeat(bounded, func(ctx context.Context) (err error) {
 		r, err = client.Get(ctx, prefix, clientv3.WithPrefix())
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("etcd: list the processes that %v knows (start etcd, or correct the setting etcd): %w", client.Endpoints(), err)
+		return nil, fmt.Errorf("etcd: list the processes: %w", client.explain(ctx, err))
 	}
 	list := make([]oracle.Process, 0, len(r.Kvs))
 	for _, kv := range r.Kvs {

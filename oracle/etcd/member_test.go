@@ -4,19 +4,18 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/webindexer/indexer/internal/etcdtest"
 	"github.com/webindexer/indexer/oracle"
 )
 
-func dial(t *testing.T, s *etcdtest.Server) *clientv3.Client {
+func dial(t *testing.T, s *etcdtest.Server) *Client {
 	t.Helper()
 	c, err := Dial([]string{s.Endpoint}, nil)
 	if err != nil {
@@ -30,7 +29,7 @@ func dial(t *testing.T, s *etcdtest.Server) *clientv3.Client {
 	return c
 }
 
-func join(t *testing.T, c *clientv3.Client) *Member {
+func join(t *testing.T, c *Client) *Member {
 	t.Helper()
 	m, err := Join(t.Context(), c, 0)
 	if err != nil {
@@ -219,4 +218,15 @@ func TestConnectsAgainSoon(t *testing.T) {
 		t.Error(err)
 	}
 	accepting.Wait()
+}
+
+// TestNoAnswer: a process that reaches no etcd says which address fails and how.
+func TestNoAnswer(t *testing.T) {
+	server := etcdtest.Start(t)
+	c := dial(t, server)
+	server.Kill()
+	_, err := Processes(t.Context(), c)
+	if err == nil || !strings.Contains(err.Error(), server.Endpoint+": ") || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "setting") {
+		t.Errorf("etcd was killed: %v", err)
+	}
 }
