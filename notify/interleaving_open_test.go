@@ -62,10 +62,14 @@ func (s *story) open(d *datadriven.TestData) error {
 }
 
 // stop lets everything end. Runs that are blocked end well, transactions that
-// stopped at a step die there.
+// stopped at a step die there. No run begins meanwhile: the queues are closed first.
 func (s *story) stop() {
 	if s.p == nil {
 		return
+	}
+	s.p.queue.close()
+	if s.peer != nil {
+		s.peer.queue.close()
 	}
 	s.mu.Lock()
 	for name, gate := range s.gates {

@@ -90,6 +90,7 @@ type story struct {
 
 	mu       sync.Mutex
 	log      []string
+	commits  []string  // printed before log: Commit returns before or after the runs that it wakes begin
 	opened   time.Time // with times
 	gates    map[string]chan string
 	faults   map[string]*fault
@@ -117,18 +118,23 @@ func (s *story) locked(fn func()) {
 func (s *story) say(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.log = append(s.log, s.line(format, args...))
+}
+
+// line is a line of the output, with the time if the story prints it. The caller holds mu.
+func (s *story) line(format string, args ...any) string {
 	line := fmt.Sprintf(format, args...)
 	if !s.opened.IsZero() {
 		line = fmt.Sprintf("%.1f s: %s", time.Since(s.opened).Seconds(), line)
 	}
-	s.log = append(s.log, line)
+	return line
 }
 
 func (s *story) said(sorted bool) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	lines := s.log
-	s.log = nil
+	lines := slices.Concat(s.commits, s.log)
+	s.commits, s.log = nil, nil
 	if s.many || sorted {
 		slices.Sort(lines)
 	}
@@ -219,7 +225,7 @@ func (s *story) transaction(d *datadriven.TestData, arg func(int) string) (err e
 				s.say("%s: %v", name, err)
 				return
 			}
-			s.say("%s has committed", name)
+			s.locked(func() { s.commits = append(s.commits, s.line("%s has committed", name)) })
 		})
 	case "go-on":
 		select {
