@@ -209,12 +209,14 @@ func (o *Oracle) Stop(ctx context.Context) error {
 	return errors.Join(err, member.Leave(ctx))
 }
 
+var errStandsBy = fmt.Errorf("%w: it stands by; the setting oracle must name all oracles, the one that serves included", ErrNotServing)
+
 // Take takes n consecutive timestamps and returns the first; with n = 0 it takes none, and
 // returns what the first would be. ErrNotServing: another process is the oracle.
 func (o *Oracle) Take(ctx context.Context, n uint64) (first uint64, err error) {
 	_, t := o.state()
 	if t == nil {
-		return 0, ErrNotServing
+		return 0, errStandsBy
 	}
 	return t.take(ctx, n)
 }
@@ -237,7 +239,7 @@ func (o *Oracle) Last(ctx context.Context) (uint64, error) {
 // TryLock tries to lock rows for the process with a token.
 func (o *Oracle) TryLock(_ context.Context, token string, rows []string) ([]bool, error) {
 	if _, t := o.state(); t == nil {
-		return nil, ErrNotServing
+		return nil, errStandsBy
 	}
 	return o.locks.try(token, rows, time.Now()), nil
 }

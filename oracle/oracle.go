@@ -20,7 +20,7 @@ const rangeSize = 1 << 22
 const retryPause = 50 * time.Millisecond
 
 // ErrNotServing: this process is not the oracle now; another one is, or will be.
-var ErrNotServing = errors.New("oracle: this process stands by; name the addresses of all oracles, the one that serves included")
+var ErrNotServing = errors.New("oracle: this process does not serve now")
 
 // term is the time in which one process is the oracle.
 type term struct {
