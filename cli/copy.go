@@ -189,9 +189,10 @@ func usedBy(p oracle.Process) error {
 	return fmt.Errorf("%w: process %d on %s uses the source of the copy; end all workers, loaders and readers first", store.ErrInUse, p.PID, p.Host)
 }
 
-// refuseOthers fails if another process has a liveness token in the table and is alive.
+// refuseOthers fails if another process has a liveness token in the table and is alive: its
+// count rises, whatever its clock says.
 func refuseOthers(ctx context.Context, d *deployment) error {
-	own := d.coordination.Liveness
+	own, counts := d.coordination.Liveness, make(map[string]uint64)
 	for tick := time.NewTicker(oracle.DefaultTTL / 8); ; {
 		list, err := oracle.Processes(ctx, d.table)
 		if err != nil {
@@ -200,11 +201,13 @@ func refuseOthers(ctx context.Context, d *deployment) error {
 		waiting := false
 		for _, p := range list {
 			alive, err := own.Alive(ctx, p.Token)
+			before, seen := counts[p.Token]
+			counts[p.Token] = p.Count
 			switch {
 			case err != nil:
 				return err
 			case !alive || p.Token == own.Token():
-			case isFresh(p):
+			case isFresh(p), seen && p.Count > before:
 				return usedBy(p)
 			default:
 				waiting = true // probably dead; Alive finds out
