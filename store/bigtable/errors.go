@@ -13,7 +13,16 @@ import (
 )
 
 // errTimeout ends a call that took longer than Options.CallTimeout.
-var errTimeout = errors.New("no answer in time; is Bigtable reachable?")
+var errTimeout error = timeout{}
+
+type timeout struct{}
+
+func (timeout) Error() string {
+	return "no answer in time; check the setting store, and that Bigtable can be reached"
+}
+
+// Is makes it a store.ErrUnavailable: the same call may succeed later.
+func (timeout) Is(target error) bool { return target == store.ErrUnavailable }
 
 // callError says what failed. The end of the caller's context is reported as such, whatever
 // the server said.
@@ -34,8 +43,11 @@ func callError(ctx context.Context, what string, err error) error {
 }
 
 func adminError(what string, err error) error {
-	if status.Code(err) == codes.PermissionDenied {
+	switch {
+	case status.Code(err) == codes.PermissionDenied:
 		return fmt.Errorf("store: bigtable: %s: the credentials do not allow it; the first opening of a new table needs roles/bigtable.admin (docs/stores.md): %w", what, err)
+	case status.Code(err) == codes.DeadlineExceeded, errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("store: bigtable: %s: %w (%w)", what, errTimeout, err)
 	}
 	return fmt.Errorf("store: bigtable: %s: %w", what, err)
 }

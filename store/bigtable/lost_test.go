@@ -142,8 +142,8 @@ func TestCallTimeout(t *testing.T) {
 		"Read":  err,
 		"Apply": db.Apply(ctx, []store.RowMutation{{Row: []byte("row"), Mutations: []store.Mutation{put("data", "c", 1, "v")}}}),
 	} {
-		if !errors.Is(err, errTimeout) {
-			t.Errorf("%s: %v, want %v", call, err, errTimeout)
+		if !errors.Is(err, errTimeout) || !errors.Is(err, store.ErrUnavailable) { // loaders wait for the one
+			t.Errorf("%s: %v, want %v, and %v", call, err, errTimeout, store.ErrUnavailable)
 		}
 	}
 	silent.Store(false)
