@@ -149,6 +149,12 @@ func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *p
 	if differs || now.Target != "" && now.Target != old.Target {
 		tx.Notify(row, schema.Discover)
 	}
+	writeText(tx, row, doc, old, now)
+	return nil
+}
+
+// writeText writes the text of a page if it has changed.
+func writeText(tx *txn.Txn, row string, doc *page.Document, old, now schema.URLState) {
 	isPage, wasPage := now.Outcome == page.Page, old.Outcome == page.Page
 	switch {
 	case isPage && !wasPage:
@@ -158,7 +164,6 @@ func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *p
 	case wasPage && !isPage:
 		tx.Delete(row, schema.Text)
 	}
-	return nil
 }
 
 func redirectTarget(s schema.URLState) page.URL {

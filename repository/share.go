@@ -129,6 +129,24 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 		Lost:   func(err error) { r.pipeline.Fail(err) }, // the pipeline is made later
 		Failed: func(err error) { opts.Log.Warn("will try again to take a lease", zap.Error(err)) },
 	}
+	r.makeWants(opts)
+	for _, name := range r.share.Leases {
+		if name == observers.LeaseIndex && r.shards != nil {
+			o.Balanced = r.shards.balanced()
+			continue
+		}
+		want, ok := r.wants[name]
+		if !ok {
+			return nil, fmt.Errorf("unknown lease %q; want %s, %s or %s", name, observers.LeaseRank, observers.LeaseIndex, LeaseGarbage)
+		}
+		o.Wants = append(o.Wants, want)
+	}
+	return lease.New(r.db, r.share.Coordination.Liveness, o), nil
+}
+
+// makeWants makes wants: all leases that this process may hold, with what it does when it gains
+// them, and for others while it has them.
+func (r *Repository) makeWants(opts Options) {
 	gained := map[string]func(context.Context) error{
 		observers.LeaseIndex: func(ctx context.Context) error { return r.takeIndex(ctx, opts) },
 		observers.LeaseRank: func(ctx context.Context) error {
@@ -158,18 +176,6 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 			r.wants[want.Name] = want
 		}
 	}
-	for _, name := range r.share.Leases {
-		if name == observers.LeaseIndex && r.shards != nil {
-			o.Balanced = r.shards.balanced()
-			continue
-		}
-		want, ok := r.wants[name]
-		if !ok {
-			return nil, fmt.Errorf("unknown lease %q; want %s, %s or %s", name, observers.LeaseRank, observers.LeaseIndex, LeaseGarbage)
-		}
-		o.Wants = append(o.Wants, want)
-	}
-	return lease.New(r.db, r.share.Coordination.Liveness, o), nil
 }
 
 // place is where this process is.
