@@ -8,6 +8,7 @@
 package faulty
 
 import (
+	"cmp"
 	"errors"
 	"time"
 )
@@ -74,6 +75,9 @@ type Plan struct {
 	// Wait is for Delay.
 	Wait time.Duration
 }
+
+// counts says whether operations of a kind are counted.
+func (p Plan) counts(k Kind) bool { return cmp.Or(p.Kinds, All)&k != 0 }
 
 // hits says whether operation n, from 1, goes wrong.
 func (p Plan) hits(n int) bool {

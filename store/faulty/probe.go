@@ -37,11 +37,7 @@ func (p *Probe) Met() bool {
 // next counts an operation and returns its fault. What was held back until this
 // operation happens first.
 func (p *Probe) next(k Kind) (Fault, error) {
-	kinds := p.plan.Kinds
-	if kinds == 0 {
-		kinds = All
-	}
-	if kinds&k == 0 {
+	if !p.plan.counts(k) {
 		return None, nil
 	}
 	p.mu.Lock()

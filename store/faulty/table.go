@@ -132,7 +132,7 @@ func scan(ctx context.Context, p *Probe, r store.Reader, rg store.Range, fn func
 
 // keeps returns a copy of rows that outlives the call, if one may be needed.
 func (p *Probe) keeps(k Kind, rows []store.RowMutation) []store.RowMutation {
-	if p.plan.Fault != Late || (p.plan.Kinds != 0 && p.plan.Kinds&k == 0) {
+	if p.plan.Fault != Late || !p.plan.counts(k) {
 		return rows
 	}
 	return cloneRows(rows)

@@ -44,10 +44,9 @@
 //
 // # Reads
 //
-// A Read is one statement, so all its selectors see one instant, across groups. Concurrent Reads share
-// round trips (readbatch.go). A Scan
-// reads pages, each with one statement, and never shows half of a row. No
-// snapshot is open while the callback runs.
+// A Read is one statement, so all its selectors see one instant, across groups. Concurrent
+// Reads share round trips (readbatch.go). A Scan reads pages, each with one statement, and
+// never shows half of a row. No snapshot is open while the callback runs.
 //
 // # What a caller may not know
 //

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -45,19 +46,7 @@ type selected struct {
 }
 
 func compareSelected(a, b selected) int {
-	if a.selector != b.selector {
-		return int(a.selector - b.selector)
-	}
-	if c := bytes.Compare(a.Column, b.Column); c != 0 {
-		return c
-	}
-	switch {
-	case a.TS > b.TS:
-		return -1
-	case a.TS < b.TS:
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(a.selector, b.selector), bytes.Compare(a.Column, b.Column), cmp.Compare(b.TS, a.TS))
 }
 
 // decode copies what is in the connection's buffer.

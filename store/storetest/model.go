@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"github.com/webindexer/indexer/store"
@@ -58,19 +59,7 @@ func (m *Model) Do(rm store.RowMutation, commitTS uint64) {
 }
 
 func compareCells(a, b store.Cell) int {
-	if c := bytes.Compare(a.Row, b.Row); c != 0 {
-		return c
-	}
-	if c := bytes.Compare(a.Column, b.Column); c != 0 {
-		return c
-	}
-	switch {
-	case a.TS > b.TS:
-		return -1
-	case a.TS < b.TS:
-		return 1
-	}
-	return 0
+	return cmp.Or(bytes.Compare(a.Row, b.Row), bytes.Compare(a.Column, b.Column), cmp.Compare(b.TS, a.TS))
 }
 
 // Holds evaluates the guards of a row.
