@@ -95,8 +95,8 @@ const maxFileType = 10
 // makes pages, counts as HTML as well. A language after the extension of a page, as in
 // index.html.de, is not the file type.
 func fileTypes(u *url.URL) []string {
-	ending := FileType(strings.TrimPrefix(path.Ext(u.Path), "."))
-	if inner := FileType(strings.TrimPrefix(path.Ext(strings.TrimSuffix(u.Path, path.Ext(u.Path))), ".")); isPageType(inner) && isLanguage(ending) {
+	ending, name := lastExtension(u.Path)
+	if inner, _ := lastExtension(name); isPageType(inner) && isLanguage(ending) {
 		ending = inner
 	}
 	switch {
@@ -106,6 +106,12 @@ func fileTypes(u *url.URL) []string {
 		return []string{ending, "html"}
 	}
 	return []string{ending}
+}
+
+// lastExtension splits a path into its last extension, as FileType returns it, and the rest.
+func lastExtension(p string) (ending, rest string) {
+	ext := path.Ext(p)
+	return FileType(strings.TrimPrefix(ext, ".")), strings.TrimSuffix(p, ext)
 }
 
 // isPageType reports whether a file type is that of HTML or of a program that makes it.
