@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,10 +41,22 @@ func withInterrupt(ctx context.Context, err error) error {
 	if _, known := outcomeOf(err); known && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	if errors.Is(err, context.Canceled) {
+	if onlyCanceled(err) {
 		return canceledError{err}
 	}
 	return fmt.Errorf("%w: %w", errInterrupted, err)
+}
+
+// onlyCanceled reports whether an error says nothing but that a context was canceled: no other
+// error is joined to it.
+func onlyCanceled(err error) bool {
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return onlyCanceled(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(part error) bool { return !onlyCanceled(part) })
+	}
+	return err == context.Canceled
 }
 
 // countAfterInterrupt bounds how long an interrupted run waits for a shared table or its

@@ -86,6 +86,9 @@ func TestWithInterrupt(t *testing.T) {
 	if err := withInterrupt(ctx, canceled); err.Error() != "interrupted" || !errors.Is(err, canceled) {
 		t.Errorf("it was canceled, and the user reads: %v", err)
 	}
+	if err := withInterrupt(ctx, errors.Join(canceled, vague)); !strings.Contains(err.Error(), vague.Error()) {
+		t.Errorf("another error is not told: %v", err)
+	}
 	if err := withInterrupt(ctx, nil); err != nil {
 		t.Errorf("a command that was done all the same: %v", err)
 	}
