@@ -82,17 +82,12 @@ func (v *View) storedTerms(ctx context.Context) (s termSums, err error) {
 		err = errors.Join(err, gone, again)
 	}()
 	rows, err := v.tx.QueryContext(ctx, "SELECT term, col, cnt, doc FROM temp.terms")
-	if err != nil {
-		return s, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(rows, err, func() error {
 		var term, column sql.RawBytes
 		var occurrences, documents int64
-		if err := rows.Scan(&term, &column, &occurrences, &documents); err != nil {
-			return s, err
-		}
+		err := rows.Scan(&term, &column, &occurrences, &documents)
 		s.add(string(column), term, occurrences, documents)
-	}
-	return s, rows.Err()
+		return err
+	})
+	return s, err
 }

@@ -147,21 +147,14 @@ func (v *View) fillCompletions(ctx context.Context, b *completion.Builder) (err 
 	}
 	rows, err := v.tx.QueryContext(ctx, `SELECT d.url, d.language, d.title, d.anchors, r.rank
 		FROM ranks r CROSS JOIN docs d ON d.id=r.id WHERE r.rank >= ? LIMIT ?`, least, completion.MaxDocuments)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	return eachRow(rows, err, func() error {
 		var url, language, title, anchors string
 		var rank float64
 		if err := rows.Scan(&url, &language, &title, &anchors, &rank); err != nil {
 			return err
 		}
-		if err := addCompletions(b, url, language, title, anchors, rank); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		return addCompletions(b, url, language, title, anchors, rank)
+	})
 }
 
 // completionAnchors reads a stored list of anchors.

@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
@@ -99,17 +98,12 @@ func (s *headingSum) add(cluster []byte, headings string) {
 // storedHeadings is the sum over the table.
 func (v *View) storedHeadings(ctx context.Context) (s headingSum, err error) {
 	rows, err := v.tx.QueryContext(ctx, "SELECT cluster, headings FROM docs")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(rows, err, func() error {
 		var cluster sql.RawBytes
 		var headings string
-		if err := rows.Scan(&cluster, &headings); err != nil {
-			return 0, err
-		}
+		err := rows.Scan(&cluster, &headings)
 		s.add(cluster, headings)
-	}
-	return s, rows.Err()
+		return err
+	})
+	return s, err
 }

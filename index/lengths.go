@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -95,19 +94,18 @@ func (b lengthBlocks) read(ctx context.Context, v *View, blocks []int64) error {
 	if err != nil {
 		return err
 	}
-	rows, err := v.query(ctx, selectLengths, string(list))
-	if err != nil {
-		return err
-	}
-	for rows.Next() {
+	return b.scan(v.query(ctx, selectLengths, string(list)))
+}
+
+// scan scans rows of the table.
+func (b lengthBlocks) scan(rows *sql.Rows, err error) error {
+	return eachRow(rows, err, func() error {
 		var block int64
 		var tokens []byte
-		if err := rows.Scan(&block, &tokens); err != nil {
-			return errors.Join(err, rows.Close())
-		}
+		err := rows.Scan(&block, &tokens)
 		b[block] = tokens
-	}
-	return errors.Join(rows.Err(), rows.Close())
+		return err
+	})
 }
 
 // flushLengths writes the lengths of documents whose full-text entries the transaction
@@ -139,30 +137,27 @@ func (t *tables) flushLengths() error {
 
 // storedLengths is the lengths of all documents as FTS5 has them: a variable-length integer
 // for each column.
-func storedLengths(ctx context.Context, q querier) (blocks lengthBlocks, err error) {
+func storedLengths(ctx context.Context, q querier) (lengthBlocks, error) {
+	blocks := make(lengthBlocks)
 	rows, err := q.QueryContext(ctx, "SELECT id, sz FROM fts_docsize ORDER BY id")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	blocks = make(lengthBlocks)
-	for rows.Next() {
+	err = eachRow(rows, err, func() error {
 		var id int64
 		var sizes sql.RawBytes
 		if err := rows.Scan(&id, &sizes); err != nil {
-			return nil, err
+			return err
 		}
 		sum := uint64(0)
 		for len(sizes) > 0 {
 			v, n := postings.Varint(sizes)
 			if n == 0 {
-				return nil, fmt.Errorf("%w: size of document %d", ErrCorrupt, id)
+				return fmt.Errorf("%w: size of document %d", ErrCorrupt, id)
 			}
 			sum, sizes = sum+v, sizes[n:]
 		}
 		blocks.set(id, uint32(sum))
-	}
-	return blocks, rows.Err()
+		return nil
+	})
+	return blocks, err
 }
 
 // checkLengths compares the table with what FTS5 has.
@@ -171,19 +166,9 @@ func (v *View) checkLengths(ctx context.Context) (wrong int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	rows, err := v.tx.QueryContext(ctx, "SELECT block, tokens FROM lengths")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
 	have := make(lengthBlocks)
-	for rows.Next() {
-		var block int64
-		var tokens []byte
-		if err := rows.Scan(&block, &tokens); err != nil {
-			return 0, err
-		}
-		have[block] = tokens
+	if err := have.scan(v.tx.QueryContext(ctx, "SELECT block, tokens FROM lengths")); err != nil {
+		return 0, err
 	}
 	all := maps.Clone(want)
 	maps.Copy(all, have)
@@ -194,5 +179,5 @@ func (v *View) checkLengths(ctx context.Context) (wrong int, err error) {
 			}
 		}
 	}
-	return wrong, rows.Err()
+	return wrong, nil
 }

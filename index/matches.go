@@ -90,19 +90,17 @@ func (x *textIndex) dated(ctx context.Context, expr *query.Expr, p query.Period)
 		return nil, err
 	}
 	rows, err := x.v.query(ctx, "SELECT j.value FROM json_each(?) j WHERE true"+fetchedIn(p, "j.value")+" ORDER BY j.key", string(list))
-	if err != nil {
-		return nil, err
-	}
 	kept := []int64{}
-	for rows.Next() {
+	err = eachRow(rows, err, func() error {
 		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
+		err := rows.Scan(&id)
 		kept = append(kept, id)
+		return err
+	})
+	if err == nil {
+		x.matches[key] = kept
 	}
-	x.matches[key] = kept
-	return kept, errors.Join(rows.Err(), rows.Close())
+	return kept, err
 }
 
 func (x *textIndex) ids(ctx context.Context, e *query.Expr) ([]int64, error) {

@@ -241,25 +241,17 @@ func (v *View) repeats(ctx context.Context, host string) (repeatedShingles, erro
 	if set, known := v.cache.repeats.get(host); known {
 		return set, nil
 	}
-	rows, err := v.query(ctx, selectRepeats, host)
-	if err != nil {
-		return nil, err
-	}
 	var r repeatedText
-	for rows.Next() {
+	rows, err := v.query(ctx, selectRepeats, host)
+	err = eachRow(rows, err, func() error {
 		var stored sql.RawBytes
-		if err := rows.Scan(&r.documents, &stored); err != nil {
-			return nil, errors.Join(err, rows.Close())
+		if err := rows.Scan(&r.documents, &stored); err != nil || r.documents <= fewPages {
+			return err
 		}
-		if r.documents <= fewPages {
-			continue
-		}
-		if err := r.decode(stored); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", host, err), rows.Close())
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, err
+		return r.decode(stored)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("repeated text of %s: %w", host, err)
 	}
 	set := r.repeated()
 	v.cache.repeats.add(host, set, cacheEntry+len(host)+8*len(set))

@@ -161,20 +161,15 @@ func (s *viewShard) withURL(ctx context.Context, ids []int64, urls []string) (li
 		return nil, err
 	}
 	rows, err := s.v.query(ctx, "SELECT d.id FROM json_each(?) j CROSS JOIN docs d ON d.url=j.value ORDER BY d.id", string(wanted))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(rows, err, func() error {
 		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&id)
 		if _, matches := slices.BinarySearch(ids, id); matches {
 			list = append(list, id)
 		}
-	}
-	return list, rows.Err()
+		return err
+	})
+	return list, err
 }
 
 // compareFound is the order of documents by score; equal scores are ordered by URL.
@@ -222,17 +217,13 @@ func (s *viewShard) rows(ctx context.Context, list []scored) ([]Found, error) {
 }
 
 // readCandidates reads what documents are sorted by, and calls fn with each, in any order.
-func (s *viewShard) readCandidates(ctx context.Context, ids []int64, fn func(i int, c Found)) (err error) {
+func (s *viewShard) readCandidates(ctx context.Context, ids []int64, fn func(i int, c Found)) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	rows, err := s.queryIDs(ctx, selectCandidates, ids)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
 	n := 0
-	for ; rows.Next(); n++ {
+	rows, err := s.queryIDs(ctx, selectCandidates, ids)
+	err = eachRow(rows, err, func() error {
 		var i int
 		var c Found
 		if err := rows.Scan(&i, &c.Rank, &c.URL, &c.Language, &c.Title); err != nil {
@@ -240,14 +231,13 @@ func (s *viewShard) readCandidates(ctx context.Context, ids []int64, fn func(i i
 		}
 		c.ID = ids[i]
 		fn(i, c)
+		n++
+		return nil
+	})
+	if err == nil && n != len(ids) {
+		err = fmt.Errorf("%w: %d documents of the full-text index are missing", ErrCorrupt, len(ids)-n)
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if n != len(ids) {
-		return fmt.Errorf("%w: %d documents of the full-text index are missing", ErrCorrupt, len(ids)-n)
-	}
-	return nil
+	return err
 }
 
 // queryIDs runs a query whose first parameter is a list of row ids, as JSON.
@@ -281,7 +271,7 @@ func (s *viewShard) matchAnchors(ctx context.Context, q *AnchorsQuestion) ([]flo
 
 // readNamed reads the anchors and headings of documents, and calls fn with those of each, in
 // any order.
-func (s *viewShard) readNamed(ctx context.Context, ids []int64, fn func(i int, d naming)) (err error) {
+func (s *viewShard) readNamed(ctx context.Context, ids []int64, fn func(i int, d naming)) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -290,11 +280,7 @@ func (s *viewShard) readNamed(ctx context.Context, ids []int64, fn func(i int, d
 		return err
 	}
 	rows, err := s.queryIDs(ctx, selectNamed, ids)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	return eachRow(rows, err, func() error {
 		var i int
 		var anchors, headings string
 		if err := rows.Scan(&i, &anchors, &headings); err != nil {
@@ -306,8 +292,8 @@ func (s *viewShard) readNamed(ctx context.Context, ids []int64, fn func(i int, d
 		}
 		s.v.cache.naming.add(ids[i], d, cacheEntry+len(anchors)+len(headings))
 		fn(i, d)
-	}
-	return rows.Err()
+		return nil
+	})
 }
 
 // withoutScores is documents without scores.
@@ -323,48 +309,42 @@ const selectHits = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest IS NOT 
 	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id`
 
 // hits is what is shown of documents, as far as a shard knows it.
-func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) (list []Hit, err error) {
+func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) ([]Hit, error) {
 	c, err := q.Compiled()
 	if err != nil {
 		return nil, err
 	}
+	list, n := make([]Hit, len(q.IDs)), 0
 	rows, err := s.queryIDs(ctx, selectHits, q.IDs)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	list = make([]Hit, len(q.IDs))
-	n := 0
-	for ; rows.Next(); n++ {
+	err = eachRow(rows, err, func() error {
 		var row storedRow
 		var outline, head sql.RawBytes // valid until the next row
 		var more bool
 		var fetched, indexed int64
 		var i int
 		if err := row.scan(rows.Scan, &outline, &head, &more, &fetched, &indexed, &i); err != nil {
-			return nil, err
+			return err
 		}
 		h := Hit{URL: page.URL(row.url), Title: string(row.title), Language: string(row.language), Inlinks: int(row.inlinks)}
 		h.FetchedAt, h.IndexedAt = unpackTime(fetched), unpackTime(indexed)
-		if h.Duplicates, err = duplicates(row.members, h.URL); err != nil {
-			return nil, fmt.Errorf("%s: %w", h.URL, err)
-		}
 		repeats, err := s.v.repeats(ctx, hostOf(h.URL))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := h.showText(outline, head, more, c, repeats.has); err != nil {
-			return nil, fmt.Errorf("%s: %w", h.URL, err)
+		if h.Duplicates, err = duplicates(row.members, h.URL); err == nil {
+			err = h.showText(outline, head, more, c, repeats.has)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", h.URL, err)
 		}
 		list[i] = h
+		n++
+		return nil
+	})
+	if err == nil && n != len(q.IDs) {
+		err = fmt.Errorf("%w: %d documents are missing", ErrCorrupt, len(q.IDs)-n)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	if n != len(q.IDs) {
-		return nil, fmt.Errorf("%w: %d documents are missing", ErrCorrupt, len(q.IDs)-n)
-	}
-	return list, nil
+	return list, err
 }
 
 // columns scores documents by other weights.

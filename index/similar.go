@@ -199,25 +199,22 @@ func (s *viewShard) similar(ctx context.Context, q *SimilarQuestion) (a SimilarA
 // allSimilar compares a sketch with those of all documents but one.
 func (s *viewShard) allSimilar(ctx context.Context, of *sketch.Sketch, least float64, except int64) (list []scored, err error) {
 	rows, err := s.v.tx.QueryContext(ctx, "SELECT id, sketch FROM sketches")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(rows, err, func() error {
 		var id int64
 		var stored sql.RawBytes
 		if err := rows.Scan(&id, &stored); err != nil {
-			return nil, err
+			return err
 		}
 		other := sketch.Of(stored)
 		if other == nil {
-			return nil, fmt.Errorf("%w: a sketch of %d bytes", ErrCorrupt, len(stored))
+			return fmt.Errorf("%w: a sketch of %d bytes", ErrCorrupt, len(stored))
 		}
 		if id != except && sketch.Similar(of, other, least) {
 			list = append(list, scored{id, sketch.Similarity(of, other)})
 		}
-	}
-	return list, rows.Err()
+		return nil
+	})
+	return list, err
 }
 
 const selectSketched = "SELECT d.url, d.title, s.sketch FROM docs d JOIN sketches s ON s.id=d.id WHERE "

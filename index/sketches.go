@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -83,14 +82,10 @@ func (s *viewShard) sketches(ctx context.Context, ids []int64) ([]Sketched, erro
 }
 
 // readSketches calls fn for each of the documents, in any order.
-func (s *viewShard) readSketches(ctx context.Context, ids []int64, fn func(i int, found Sketched)) (err error) {
+func (s *viewShard) readSketches(ctx context.Context, ids []int64, fn func(i int, found Sketched)) error {
 	rows, err := s.queryIDs(ctx, selectSketches, ids)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
 	n := 0
-	for ; rows.Next(); n++ {
+	err = eachRow(rows, err, func() error {
 		var i int
 		var found Sketched
 		if err := rows.Scan(&i, &found.Sketch, &found.Translations, &found.Sample); err != nil {
@@ -100,14 +95,13 @@ func (s *viewShard) readSketches(ctx context.Context, ids []int64, fn func(i int
 			return fmt.Errorf("%w: a sketch of %d bytes", ErrCorrupt, len(found.Sketch))
 		}
 		fn(i, found)
+		n++
+		return nil
+	})
+	if err == nil && n != len(ids) {
+		err = fmt.Errorf("%w: the sketches of %d documents are missing", ErrCorrupt, len(ids)-n)
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if n != len(ids) {
-		return fmt.Errorf("%w: the sketches of %d documents are missing", ErrCorrupt, len(ids)-n)
-	}
-	return nil
+	return err
 }
 
 // putSketch writes what tells that a document is like another one.
@@ -126,17 +120,12 @@ func (s *sketchSum) add(cluster, stored []byte, translations int64, sample []byt
 // storedSketches is the sum over the table.
 func (v *View) storedSketches(ctx context.Context) (s sketchSum, err error) {
 	rows, err := v.tx.QueryContext(ctx, "SELECT d.cluster, s.sketch, s.translations, s.sample FROM sketches s JOIN docs d ON d.id=s.id")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(rows, err, func() error {
 		var cluster, stored, sample sql.RawBytes
 		var translations int64
-		if err := rows.Scan(&cluster, &stored, &translations, &sample); err != nil {
-			return 0, err
-		}
+		err := rows.Scan(&cluster, &stored, &translations, &sample)
 		s.add(cluster, stored, translations, sample)
-	}
-	return s, rows.Err()
+		return err
+	})
+	return s, err
 }

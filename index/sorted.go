@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"encoding/json"
-	"errors"
 
 	"github.com/webindexer/indexer/index/query"
 )
@@ -52,16 +51,11 @@ func (s *viewShard) sorted(ctx context.Context, q *SortedQuestion) ([]Found, err
 
 func (s *viewShard) scan(ctx context.Context, text string, args ...any) (list []Found, err error) {
 	rows, err := s.v.query(ctx, text, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(rows, err, func() error {
 		var c Found
-		if err := rows.Scan(&c.ID, &c.Score, &c.Fetched, &c.Rank, &c.URL, &c.Language, &c.Title); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&c.ID, &c.Score, &c.Fetched, &c.Rank, &c.URL, &c.Language, &c.Title)
 		list = append(list, c)
-	}
-	return list, rows.Err()
+		return err
+	})
+	return list, err
 }

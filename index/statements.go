@@ -45,3 +45,14 @@ func (v *View) query(ctx context.Context, text string, args ...any) (*sql.Rows, 
 	}
 	return v.tx.QueryContext(ctx, text, args...)
 }
+
+// eachRow calls fn with each row of the result of a query.
+func eachRow(rows *sql.Rows, err error, fn func() error) error {
+	if err != nil {
+		return err
+	}
+	for err == nil && rows.Next() {
+		err = fn()
+	}
+	return errors.Join(err, rows.Err(), rows.Close())
+}

@@ -112,25 +112,19 @@ func (r *Reader) Pictured(ctx context.Context, urls []page.URL) ([]page.URL, err
 }
 
 // checkThumbnails compares all thumbnails with their sums.
-func (v *View) checkThumbnails(ctx context.Context) (err error) {
-	rows, err := v.tx.QueryContext(ctx, "SELECT id, sum, image FROM thumbnails")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+func (v *View) checkThumbnails(ctx context.Context) error {
 	damaged := 0
-	for rows.Next() {
-		var id int64
+	rows, err := v.tx.QueryContext(ctx, "SELECT sum, image FROM thumbnails")
+	err = eachRow(rows, err, func() error {
 		var sum, image sql.RawBytes
-		if err := rows.Scan(&id, &sum, &image); err != nil {
-			return err
-		}
+		err := rows.Scan(&sum, &image)
 		if want := SumThumbnail(image); !bytes.Equal(sum, want[:]) {
 			damaged++
 		}
+		return err
+	})
+	if err == nil && damaged > 0 {
+		err = fmt.Errorf("%d thumbnails are not those that were written", damaged)
 	}
-	if damaged > 0 {
-		return fmt.Errorf("%d thumbnails are not those that were written", damaged)
-	}
-	return rows.Err()
+	return err
 }

@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"slices"
 
 	"github.com/webindexer/indexer/index/analysis"
@@ -167,17 +166,6 @@ func (s *viewShard) typedInRests(ctx context.Context, all []int64, longer []int,
 		}
 		return looking[longer[i]].InRest(rest)
 	})
-}
-
-// eachRow calls fn with each row of the result of a query.
-func eachRow(rows *sql.Rows, err error, fn func() error) error {
-	if err != nil {
-		return err
-	}
-	for err == nil && rows.Next() {
-		err = fn()
-	}
-	return errors.Join(err, rows.Err(), rows.Close())
 }
 
 // TypedWords looks for words in the texts of one document.

@@ -104,18 +104,13 @@ func (v *View) stemmers(ctx context.Context) (list []string, err error) {
 // everStemmed are the names in the table stemmers.
 func (v *View) everStemmed(ctx context.Context) (list []string, err error) {
 	rows, err := v.query(ctx, selectStemmers)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(rows, err, func() error {
 		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&name)
 		list = append(list, name)
-	}
-	return list, rows.Err()
+		return err
+	})
+	return list, err
 }
 
 // needsStemmer reports whether some document is in a language of a stemmer. FTS5 stops at the

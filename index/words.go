@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/webindexer/indexer/index/spelling"
@@ -106,17 +105,13 @@ func (t *tables) readWords() error {
 		return err
 	}
 	rows, err := s.QueryContext(context.Background())
-	if err != nil {
-		return err
-	}
 	var list []byte
-	for rows.Next() {
-		if err := rows.Scan(&t.words.lastID, &t.words.last); err != nil {
-			return errors.Join(err, rows.Close())
-		}
+	err = eachRow(rows, err, func() error {
+		err := rows.Scan(&t.words.lastID, &t.words.last)
 		list = append(list, t.words.last...)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	t.vocabulary.Know(list)
@@ -151,19 +146,15 @@ func (v *View) words(ctx context.Context) (*spelling.List, error) {
 	if v.cache.words != nil {
 		return v.cache.words, nil
 	}
-	rows, err := v.query(ctx, selectWords)
-	if err != nil {
-		return nil, err
-	}
 	var list []byte
-	for rows.Next() {
+	rows, err := v.query(ctx, selectWords)
+	err = eachRow(rows, err, func() error {
 		var part sql.RawBytes // valid until the next row
-		if err := rows.Scan(&part); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
+		err := rows.Scan(&part)
 		list = append(list, part...)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	v.cache.words = spelling.NewList(list)
