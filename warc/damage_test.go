@@ -67,6 +67,8 @@ func TestDamage(t *testing.T) {
 		{"no date", one + strings.Replace(two, "2024", "year", 1) + three, "1 3 problems=1"},
 		{"segment", one + recordWith("2", 50, html("two"), "WARC-Segment-Number: 1\r\n") + three, "1 [2] 3 problems=1"},
 		{"wrong digest", one + recordWith("2", 50, html("two"), "WARC-Block-Digest: sha1:"+strings.Repeat("A", 32)+"\r\n") + three, "1 2 3 problems=1"},
+		{"digest of nothing, as wget gives to revisits", one + asRevisit(recordWith("2", 50, html("two"), "WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n")) + three, "1 2(revisit) 3 problems=0"},
+		{"digest of nothing", one + recordWith("2", 50, html("two"), "WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n") + three, "1 2 3 problems=1"},
 		{"ARC", "filedesc://x.arc 0.0.0.0 20240101000000 text/plain 3\nabc\n", "problems=1"},
 		{"not a WARC file", "<!doctype html>\n<p>hello\n", "problems=1"},
 	}
@@ -85,6 +87,22 @@ func TestDamage(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func asRevisit(record string) string { return strings.Replace(record, "response", "revisit", 1) }
+
+// TestOtherFormats: the problem of a file of another kind says what it is, and what to do.
+func TestOtherFormats(t *testing.T) {
+	for file, want := range map[string]string{
+		"filedesc://x.arc 0.0.0.0 20240101000000 text/plain 3\nabc\n": "convert it to WARC",
+		"PK\x03\x04 no WARC file in it":                               "unpack it",
+		"<!doctype html>":                                             "where a record should begin",
+	} {
+		_, r := read(t, file, Options{})
+		if list := r.Problems(); len(list) != 1 || !strings.Contains(list[0].Reason, want) {
+			t.Errorf("%q: %v, want one with %q", file, list, want)
+		}
 	}
 }
 

@@ -37,7 +37,10 @@ func (r *Reader) findRecord() error {
 		}
 		if junk < 0 {
 			junk = r.win.pos()
-			r.isARC = junk == 0 && bytes.HasPrefix(b, []byte("filed"))
+			r.other = ""
+			if junk == 0 {
+				r.other = otherFormat(b)
+			}
 		}
 		r.scan()
 	}
@@ -121,8 +124,19 @@ func (r *Reader) reportJunk(from int64) {
 	n := r.win.pos() - from
 	offset, inner := r.stream.at(from)
 	reason := fmt.Sprintf("%d bytes where a record should begin: skipped", n)
-	if r.isARC {
-		reason = "this is an ARC file, the predecessor of WARC, which is not read: convert it to WARC"
+	if r.other != "" {
+		reason = r.other
 	}
 	r.problems.add(Problem{Offset: offset, Inner: inner, Reason: reason})
+}
+
+// otherFormat says what a file is that begins with b, and what to do with it.
+func otherFormat(b []byte) string {
+	switch {
+	case bytes.HasPrefix(b, []byte("filed")):
+		return "this is an ARC file, the predecessor of WARC, which is not read: convert it to WARC"
+	case bytes.HasPrefix(b, []byte("PK\x03\x04")):
+		return "this is a ZIP file, of which only .warc.gz files that are stored without compression are read: unpack it"
+	}
+	return ""
 }

@@ -24,10 +24,10 @@ type Reader struct {
 	fields Fields // the buffer of rec.Fields
 	stats  Stats
 
-	used  int  // bytes of the window that belong to the current record
-	lost  bool // the start of the next record is unknown, which has been reported
-	isARC bool
-	done  error // what ended the reading
+	used  int    // bytes of the window that belong to the current record
+	lost  bool   // the start of the next record is unknown, which has been reported
+	other string // what a file that begins with something else is, if that is known
+	done  error  // what ended the reading
 
 	// These prevent quadratic time: no header ends between the start of the last search and
 	// noEnd, and credit is how many bytes may still be searched again for records after they
