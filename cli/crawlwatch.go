@@ -37,9 +37,10 @@ type crawlSummary struct {
 	// Incomplete says that, after an interrupt, not everything could be counted.
 	Incomplete bool `json:"incomplete,omitempty"`
 
-	search string // how to search what was loaded
-	place  string // of the index
-	shared bool   // others may continue the crawl
+	alone  []crawler.HostStatus // what is due there has to wait
+	search string               // how to search what was loaded
+	place  string               // of the index
+	shared bool                 // others may continue the crawl
 }
 
 // watchCrawl runs a crawler, shows its progress, and prints the result. After an interrupt,
@@ -122,10 +123,14 @@ func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string 
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
+// maxLeftAlone is how many hosts that are left alone a summary lists.
+const maxLeftAlone = 20
+
 func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, others, interrupted bool) error {
 	sum := crawlSummary{
 		Status: c.Status(0), Seconds: took.Seconds(), Data: s.app.cfg.Data, Others: others,
 		search: s.app.suggestSearch(), place: s.app.indexPlace(), shared: s.isDivided(),
+		alone: c.LeftAlone(maxLeftAlone),
 	}
 	left, err := s.countCrawl(&sum, interrupted)
 	if err != nil && !interrupted {
@@ -216,6 +221,11 @@ func (s *crawlSummary) text() string {
 	countsText(&b, "not taken", s.OutOfScope)
 	if list := s.unreached(); len(list) > 0 {
 		fmt.Fprintf(&b, "  not reached: %s\n", strings.Join(list, "\n    "))
+	}
+	if s.Ended == crawler.EndedIdle {
+		for _, h := range s.alone {
+			fmt.Fprintf(&b, "  left alone until %s: %s (%s)\n", h.Until.UTC().Format(time.RFC3339), h.Host, h.Why)
+		}
 	}
 	for _, came := range s.Again {
 		if came.Visit == nil {

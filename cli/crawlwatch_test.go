@@ -55,6 +55,10 @@ func TestCrawlSummary(t *testing.T) {
 	if got := s.text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	s.alone = []crawler.HostStatus{{Host: "https://example.com", Why: "status 429 with Retry-After", Until: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}}
+	if got := s.text(); !strings.Contains(got, "\n  left alone until 2026-03-01T12:00:00Z: https://example.com (status 429 with Retry-After)\n") {
+		t.Errorf("a host that asked to be left alone: %s", got)
+	}
 	s.Ended = crawler.EndedByContext
 	if got := s.text(); !strings.HasPrefix(got, "Fetched 1 page (2 requests, 0.0 MB) in 1.3s. It ended because it was interrupted.\n") {
 		t.Errorf("an interrupted crawl: %s", got)

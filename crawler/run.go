@@ -102,9 +102,6 @@ func (c *Crawler) step(now time.Time) (wait time.Duration, over bool) {
 // forever is longer than any crawl takes.
 const forever = 365 * 24 * time.Hour
 
-// endedIdle is Status.Ended of a crawl that had nothing more to do.
-const endedIdle = "nothing is due"
-
 // quiesce ends the crawl when it is certain that no new URLs will follow.
 //
 // It gives up when a request starts (send). Otherwise a call that begins while the links of
@@ -114,7 +111,7 @@ const endedIdle = "nothing is due"
 // processor time.
 func (c *Crawler) quiesce() {
 	if c.opts.Quiesce == nil || c.quiescent {
-		c.stop(endedIdle)
+		c.stop(EndedIdle)
 		return
 	}
 	c.quiescent = true // until the next event

@@ -296,7 +296,7 @@ func (c *Crawler) settle(now time.Time) {
 			return func() {
 				s.askAt = time.Now().Add(finishedEvery)
 				if finished && s.nothing && c.running == 0 && !c.pending(time.Now()) {
-					c.stop(endedIdle)
+					c.stop(EndedIdle)
 				}
 			}, err
 		})

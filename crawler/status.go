@@ -8,8 +8,12 @@ import (
 	"time"
 )
 
-// EndedByContext is Status.Ended of a crawl that was stopped through its context.
-const EndedByContext = "stopped"
+const (
+	// EndedIdle is Status.Ended of a crawl that had nothing more to do.
+	EndedIdle = "nothing is due"
+	// EndedByContext is Status.Ended of a crawl that was stopped through its context.
+	EndedByContext = "stopped"
+)
 
 // Status is what the crawler is doing, and why it is not doing more.
 type Status struct {
@@ -116,6 +120,13 @@ func (c *Crawler) Status(n int) Status {
 		s.Busiest = append(s.Busiest, c.statusOf(h))
 	}
 	return s
+}
+
+// LeftAlone lists up to n hosts that have something due but are left alone, because they
+// failed or asked for it.
+func (c *Crawler) LeftAlone(n int) []HostStatus {
+	list := c.Status(n).Busiest
+	return slices.DeleteFunc(list, func(h HostStatus) bool { return h.State != stateBackoff.String() })
 }
 
 func (n *HostCounts) count(s hostState) {

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -160,7 +161,5 @@ func (c *Came) fill(i *Inspection, since time.Time) {
 		c.Visit = &i.History[n-1]
 		return
 	}
-	if c.Why = i.NotFetched; c.Why == "" {
-		c.Why = "the crawl ended before it"
-	}
+	c.Why = cmp.Or(i.NotFetched, i.leftAlone, "the crawl ended before it")
 }

@@ -36,6 +36,8 @@ type Inspection struct {
 	NotFetched string `json:"not_fetched,omitempty"`
 	// History holds the last visits, oldest first, at most schema.MaxHistory.
 	History []PastVisit `json:"history,omitempty"`
+
+	leftAlone string // why, and until when, the host is left alone; "" if it is not
 }
 
 // unknownState is the state of a URL that is not in the frontier.

@@ -99,26 +99,46 @@ func (s *sources) whyUnknown(d scope.Decision) string {
 
 // whyWaiting says why a URL in the queue was not fetched yet.
 func (i *Inspection) whyWaiting(h *crawler.HostState, now time.Time) string {
-	until, why := h.LeftAlone(now)
-	again := "; the next run asks again"
-	if why != "" {
-		again = fmt.Sprintf("; it is asked again from %s on, or by the next run", until.UTC().Format(time.RFC3339))
-	}
 	switch {
 	case h.Robots.Verdict == robots.DisallowAll && strings.Contains(h.Robots.Why, fetch.RefusedAddress.String()):
 		return fmt.Sprintf("its host is at an address of a private network, from which nothing is fetched without --allow-private (%s)", h.Robots.Why)
 	case h.Robots.Verdict == robots.DisallowAll:
-		return "robots.txt of its host could not be fetched, and nothing is fetched without it: " + h.Robots.Why + again
-	case why != "":
-		return "its host is left alone: " + why + again
+		return "robots.txt of its host could not be fetched, and nothing is fetched without it: " + h.Robots.Why + "; " + askedAgain(h, now)
+	case i.leftAlone != "":
+		return i.leftAlone
 	case !i.RobotsAllowed:
 		return "robots.txt disallows it: " + i.Robots
 	}
 	return "the crawl has not come to it: it is under way, or was ended by a limit or an interrupt; the same command continues it"
 }
 
-// explain sets NotFetched.
+// whyLeftAlone says why, and until when, a host is left alone; "" if it is not.
+func whyLeftAlone(h *crawler.HostState, now time.Time) string {
+	_, why := h.LeftAlone(now)
+	if why == "" {
+		return ""
+	}
+	return "its host is left alone: " + why + "; " + askedAgain(h, now)
+}
+
+// askedAgain says when a host is asked again. The next run respects only what the host itself
+// asked for.
+func askedAgain(h *crawler.HostState, now time.Time) string {
+	until, why := h.LeftAlone(now)
+	switch {
+	case h.AskedUntil.After(now):
+		return fmt.Sprintf("it is asked again from %s on", h.AskedUntil.UTC().Format(time.RFC3339))
+	case why != "":
+		return fmt.Sprintf("it is asked again from %s on, or by the next run", until.UTC().Format(time.RFC3339))
+	}
+	return "the next run asks again"
+}
+
+// explain sets NotFetched, and completes Note if the host keeps the URL waiting.
 func (i *Inspection) explain(e schema.FrontierEntry, d scope.Decision, s sources, h *crawler.HostState, now time.Time) {
+	if i.leftAlone = whyLeftAlone(h, now); i.leftAlone != "" && i.Next != nil && !i.Next.After(now) {
+		i.Note += "; " + i.leftAlone
+	}
 	switch {
 	case i.State == unknownState, d.Rule == ParameterRule:
 		i.NotFetched = s.whyUnknown(d)
@@ -126,7 +146,7 @@ func (i *Inspection) explain(e schema.FrontierEntry, d scope.Decision, s sources
 		i.NotFetched = e.Note
 	case e.Visits == 0:
 		i.NotFetched = i.whyWaiting(h, now)
-	case e.Visits == e.Strikes && len(e.History) > 0:
+	case e.Visits == e.Strikes && len(e.History) > 0 && !e.Asked:
 		if last := e.History[len(e.History)-1].Effect; last == schema.VisitFailed || last == schema.VisitSetAside {
 			i.NotFetched = "it was visited, and nothing came of it: " + e.Note
 		}
