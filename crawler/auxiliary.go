@@ -32,8 +32,6 @@ const (
 	// listedDepth is the depth of the URLs they list: the hosts of seeds published
 	// them.
 	listedDepth = 1
-	// addChunk is how many URLs are added at a time.
-	addChunk = 1000
 )
 
 type auxKind uint8
@@ -278,9 +276,14 @@ func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) (mor
 	if f.HasFailed() || f.Status < 200 || f.Status > 299 {
 		return nil, 0, nil
 	}
-	m, problems := sitemap.Parse(bytes.NewReader(f.Body), s.url, sitemap.Options{
+	l := listed{file: &s, add: func(pages []Found, forward int) (Added, error) {
+		return c.frontier.Add(ctx, Finding{
+			URLs: pages, Depth: listedDepth, Source: string(s.url), BringForward: forward, Spacing: c.opts.Revisits.MinInterval,
+		})
+	}}
+	_, problems := sitemap.Parse(bytes.NewReader(f.Body), s.url, sitemap.Options{
 		Depth: s.depth, Announced: func(site string) bool { return site == s.announcer },
-	})
+	}, l.take)
 	switch n := len(problems); n {
 	case 0:
 	case 1:
@@ -288,34 +291,6 @@ func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) (mor
 	default:
 		c.opts.Log.Info(fmt.Sprintf("%s: %d problems, the first: %v", s.url, n, problems[0]))
 	}
-	return c.addListed(ctx, s, m)
-}
-
-// addListed adds pages, and returns the files that are listed. Times at which pages
-// changed count only for pages of the site that announced the file.
-func (c *Crawler) addListed(ctx context.Context, s auxiliary, m *sitemap.Sitemap) (more []auxiliary, forward int, err error) {
-	var pages []Found
-	for _, e := range m.Entries {
-		switch {
-		case e.Kind == sitemap.PageEntry:
-			found := Found{URL: e.URL}
-			if HostOf(e.URL) == s.announcer {
-				found.Changed = e.LastMod
-			}
-			pages = append(pages, found)
-		case s.depth < sitemap.MaxDepth:
-			more = append(more, auxiliary{kind: s.kind, url: e.URL, announcer: s.announcer, depth: s.depth + 1})
-		}
-	}
-	for chunk := range slices.Chunk(pages, addChunk) {
-		added, err := c.frontier.Add(ctx, Finding{
-			URLs: chunk, Depth: listedDepth, Source: string(s.url),
-			BringForward: s.forward - forward, Spacing: c.opts.Revisits.MinInterval,
-		})
-		if err != nil {
-			return nil, forward, fmt.Errorf("add the URLs it lists: %w", err)
-		}
-		forward += added.BroughtForward
-	}
-	return more, forward, nil
+	l.addPages()
+	return l.more, l.forward, l.err
 }

@@ -27,8 +27,8 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, announced bool) {
 		opts := Options{Announced: func(string) bool { return announced }}
-		s, problems := Parse(bytes.NewReader(body), base, opts)
-		again, problemsAgain := Parse(bytes.NewReader(body), base, opts)
+		s, problems := parse(bytes.NewReader(body), base, opts)
+		again, problemsAgain := parse(bytes.NewReader(body), base, opts)
 		if !reflect.DeepEqual(s, again) || len(problems) != len(problemsAgain) {
 			t.Fatal("two readings differ")
 		}
@@ -49,7 +49,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func checkEntry(t *testing.T, s *Sitemap, e Entry, announced bool) {
+func checkEntry(t *testing.T, s whole, e Entry, announced bool) {
 	if u, err := page.ParseURL(string(e.URL)); err != nil || u != e.URL {
 		t.Errorf("%q is not canonical: %q, %v", e.URL, u, err)
 	}

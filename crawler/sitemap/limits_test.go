@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 
 	"golang.org/x/net/html"
+
+	"github.com/webindexer/indexer/page"
 )
 
 const base = "https://example.com/sitemap.xml"
@@ -21,7 +23,7 @@ func TestMaxEntries(t *testing.T) {
 		fmt.Fprintf(&body, "<url><loc>https://example.com/%d</loc></url>\n", i)
 	}
 	body.WriteString("</urlset>")
-	s, problems := Parse(strings.NewReader(body.String()), base, Options{})
+	s, problems := parse(strings.NewReader(body.String()), base, Options{})
 	if len(s.Entries) != MaxEntries {
 		t.Errorf("%d entries, want %d", len(s.Entries), MaxEntries)
 	}
@@ -36,9 +38,23 @@ func TestMaxSize(t *testing.T) {
 		t.Skip("decompresses 50 MB")
 	}
 	body := "https://example.com/first\n" + strings.Repeat("\n", MaxSize) + "https://example.com/last\n"
-	s, problems := Parse(bytes.NewReader(compress(t, []byte(body))), base, Options{})
+	s, problems := parse(bytes.NewReader(compress(t, []byte(body))), base, Options{})
 	if len(s.Entries) != 1 || len(problems) != 1 || !errors.Is(problems[0], errTooLarge) {
 		t.Errorf("%v, problems %v", s.Entries, problems)
+	}
+}
+
+// TestTake holds that nothing is read after an entry that was not taken.
+func TestTake(t *testing.T) {
+	for _, form := range []string{
+		"<urlset><url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url><url>",
+		"https://example.com/a\nhttps://example.com/b\nhttps://[",
+	} {
+		var taken []page.URL
+		s, problems := Parse(strings.NewReader(form), base, Options{}, func(e Entry) bool { taken = append(taken, e.URL); return false })
+		if len(taken) != 1 || s.Entries != 1 || len(problems) != 0 {
+			t.Errorf("%s: took %v, %+v, problems %v", form, taken, s, problems)
+		}
 	}
 }
 
@@ -63,7 +79,7 @@ func TestMaxToken(t *testing.T) {
 	big := strings.Repeat("x", maxToken)
 	for _, bad := range []string{"<" + big, "<!--" + big, "<a b='" + big, big, "<![CDATA[" + big, "<!DOCTYPE " + big, "<?x " + big,
 		"<url><loc>https://example.com/" + big} {
-		s, problems := Parse(strings.NewReader(good+bad+"</urlset>"), base, Options{})
+		s, problems := parse(strings.NewReader(good+bad+"</urlset>"), base, Options{})
 		if len(s.Entries) != 1 {
 			t.Errorf("%.20s: %d entries", bad, len(s.Entries))
 		}
@@ -76,7 +92,7 @@ func TestMaxToken(t *testing.T) {
 func TestDeepNesting(t *testing.T) {
 	body := "<urlset>" + strings.Repeat("<p>", 100_000) + "<url><loc>https://example.com/deep</loc></url>" +
 		strings.Repeat("</p>", 100_000) + "<url><loc>https://example.com/a</loc></url></urlset>"
-	s, _ := Parse(strings.NewReader(body), base, Options{})
+	s, _ := parse(strings.NewReader(body), base, Options{})
 	if len(s.Entries) != 1 || s.Entries[0].URL != "https://example.com/a" {
 		t.Errorf("entries %v", s.Entries)
 	}
@@ -90,15 +106,15 @@ func TestReadError(t *testing.T) {
 		"<urlset><url><loc>https://example.com/ab</loc></url><url><loc>https://example.com/cd</loc></url></urlset>",
 		"https://example.com/ab\nhttps://example.com/cd\n",
 	} {
-		whole, problems := Parse(strings.NewReader(form), base, Options{})
-		if len(whole.Entries) != 2 || len(problems) != 0 {
-			t.Fatalf("%v, %v", whole.Entries, problems)
+		all, problems := parse(strings.NewReader(form), base, Options{})
+		if len(all.Entries) != 2 || len(problems) != 0 {
+			t.Fatalf("%v, %v", all.Entries, problems)
 		}
 		for n := range len(form) - 1 {
 			r := io.MultiReader(strings.NewReader(form[:n]), iotest.ErrReader(broken))
-			s, problems := Parse(iotest.OneByteReader(r), base, Options{})
+			s, problems := parse(iotest.OneByteReader(r), base, Options{})
 			for i, e := range s.Entries {
-				if e != whole.Entries[i] {
+				if e != all.Entries[i] {
 					t.Fatalf("after %d bytes: entry %v, which the file does not have", n, e)
 				}
 			}
@@ -113,7 +129,7 @@ func TestReadError(t *testing.T) {
 // not end the reading.
 func TestControlCharacters(t *testing.T) {
 	body := "<rss><item><title>a\x0b\x00</title><link>https://example.com/a\x1f</link></item></rss>"
-	s, problems := Parse(strings.NewReader(body), base, Options{})
+	s, problems := parse(strings.NewReader(body), base, Options{})
 	if len(problems) != 0 || len(s.Entries) != 1 || s.Entries[0].URL != "https://example.com/a" {
 		t.Errorf("%v, problems %v", s.Entries, problems)
 	}
@@ -121,7 +137,7 @@ func TestControlCharacters(t *testing.T) {
 
 func TestMaxProblems(t *testing.T) {
 	body := "<urlset>" + strings.Repeat("<url></url>\n", 500)
-	_, problems := Parse(strings.NewReader(body), base, Options{})
+	_, problems := parse(strings.NewReader(body), base, Options{})
 	if len(problems) != MaxProblems {
 		t.Errorf("%d problems, want %d", len(problems), MaxProblems)
 	}
@@ -139,7 +155,7 @@ func TestAnnouncedIsAskedOncePerRun(t *testing.T) {
 	var asked []string
 	announced := func(site string) bool { asked = append(asked, site); return true }
 	body := strings.Repeat("https://a.example/\n", 5) + strings.Repeat("https://b.example/\n", 5)
-	s, _ := Parse(strings.NewReader(body), base, Options{Announced: announced})
+	s, _ := parse(strings.NewReader(body), base, Options{Announced: announced})
 	if len(s.Entries) != 10 || strings.Join(asked, " ") != "https://a.example https://b.example" {
 		t.Errorf("%d entries, asked %v", len(s.Entries), asked)
 	}
@@ -169,7 +185,7 @@ func BenchmarkParse(b *testing.B) {
 	b.SetBytes(int64(body.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if s, _ := Parse(strings.NewReader(body.String()), base, Options{}); len(s.Entries) != 10_000 {
+		if s, _ := parse(strings.NewReader(body.String()), base, Options{}); len(s.Entries) != 10_000 {
 			b.Fatal(len(s.Entries))
 		}
 	}

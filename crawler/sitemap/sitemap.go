@@ -64,12 +64,11 @@ type Entry struct {
 	Priority float64
 }
 
-// Sitemap is the content of one file.
+// Sitemap describes a file that was read.
 type Sitemap struct {
 	Kind    Kind
-	Entries []Entry // in the order of the file; duplicates are kept
-	// Outside counts the pages dropped because they are out of reach.
-	Outside int
+	Entries int // taken
+	Outside int // pages dropped because they are out of reach
 }
 
 // Options say how to read a file. The zero value is right for a sitemap that robots.txt
@@ -86,29 +85,32 @@ type Options struct {
 	Announced func(site string) bool
 }
 
-// Parse reads the file that was fetched from base, compressed with gzip or not. It
-// never fails as a whole: it returns what it could read, and the problems, in order. If
-// reading stopped early, the last problem says why. A problem may wrap an error of r.
+// Parse reads the file that was fetched from base, compressed with gzip or not, and
+// calls take with each entry, in the order of the file, until take returns false. It
+// keeps no entries, because they may be as large as the file. It never fails as a whole:
+// it takes what it can read, and returns the problems, in order. If the file made it stop
+// early, the last problem says why. A problem may wrap an error of r.
 //
 // Reach does not apply to the entries of an index: each sitemap that it names lists its
 // own host when it is read.
-func Parse(r io.Reader, base page.URL, opts Options) (*Sitemap, []Problem) {
+func Parse(r io.Reader, base page.URL, opts Options, take func(Entry) bool) (Sitemap, []Problem) {
 	p := &parser{
 		opts:  opts,
+		take:  take,
 		reach: newReach(base, opts),
 		base:  page.NewResolver(base),
-		out:   &Sitemap{},
 	}
 	p.read(r)
 	return p.out, p.problems.all()
 }
 
-// parser collects the result.
+// parser reads one file.
 type parser struct {
 	opts     Options
+	take     func(Entry) bool
 	reach    *reach
 	base     *page.Resolver
-	out      *Sitemap
+	out      Sitemap
 	problems problems
 }
 
@@ -131,8 +133,7 @@ func (p *parser) read(r io.Reader) {
 	}
 }
 
-// add appends an entry that is within reach, and reports whether there is room for
-// more.
+// add has an entry taken that is within reach, and reports whether to continue.
 func (p *parser) add(e Entry, line, column int) bool {
 	if e.Kind == PageEntry && !p.reach.holds(e.URL) {
 		if p.out.Outside == 0 {
@@ -141,10 +142,10 @@ func (p *parser) add(e Entry, line, column int) bool {
 		p.out.Outside++
 		return true
 	}
-	if len(p.out.Entries) == MaxEntries {
+	if p.out.Entries == MaxEntries {
 		p.problems.add(line, column, errTooMany)
 		return false
 	}
-	p.out.Entries = append(p.out.Entries, e)
-	return true
+	p.out.Entries++
+	return p.take(e)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -47,7 +48,20 @@ func runParse(t *testing.T, d *datadriven.TestData) string {
 	if d.MaybeScanArgs(t, "announced", &announced) {
 		opts.Announced = func(site string) bool { return site == announced }
 	}
-	return show(Parse(bytes.NewReader(encode(t, d)), page.MustParseURL(base), opts))
+	return show(parse(bytes.NewReader(encode(t, d)), page.MustParseURL(base), opts))
+}
+
+// whole is a file with all its entries.
+type whole struct {
+	Sitemap
+	Entries []Entry
+}
+
+func parse(r io.Reader, base page.URL, opts Options) (whole, []Problem) {
+	var w whole
+	var problems []Problem
+	w.Sitemap, problems = Parse(r, base, opts, func(e Entry) bool { w.Entries = append(w.Entries, e); return true })
+	return w, problems
 }
 
 // encode gives a file as it would be sent.
@@ -93,7 +107,7 @@ func compress(t testing.TB, body []byte) []byte {
 	return z.Bytes()
 }
 
-func show(s *Sitemap, problems []Problem) string {
+func show(s whole, problems []Problem) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\n", s.Kind)
 	for _, e := range s.Entries {

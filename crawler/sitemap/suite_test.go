@@ -60,7 +60,7 @@ func runSuiteCase(t *testing.T, c suiteCase) {
 	if c.StrictHost != nil && !*c.StrictHost {
 		opts.Reach = AnyHost
 	}
-	s, problems := Parse(strings.NewReader(body), page.MustParseURL(c.URL), opts)
+	s, problems := parse(strings.NewReader(body), page.MustParseURL(c.URL), opts)
 	wantKind, want := PageEntry, c.URLs
 	if c.Sitemaps != nil {
 		wantKind, want = SitemapEntry, c.Sitemaps
@@ -93,7 +93,7 @@ func TestSuiteFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := strings.Count(string(content), "<url>") + strings.Count(string(content), "<url ")
-		s, problems := Parse(strings.NewReader(string(content)), "https://www.example.com/sitemap.xml", Options{Reach: AnyHost})
+		s, problems := parse(strings.NewReader(string(content)), "https://www.example.com/sitemap.xml", Options{Reach: AnyHost})
 		if len(s.Entries) != want || want == 0 {
 			t.Errorf("%s: %d entries of %d; problems %v", filepath.Base(name), len(s.Entries), want, problems)
 		}
