@@ -22,6 +22,13 @@ import (
 // They are read in passes, at most one per host in passInterval. A pass that was
 // interrupted (by a crash, or the end of Run) is not marked as done and starts over. A
 // pass also runs when nothing else of the host is due.
+//
+// Reading a file of 50 MiB takes up to 200 MB of memory. So a file is requested with a
+// limit of smallFile first. One that is larger is requested once more, when fewer than
+// maxLarge of these are being read.
+//
+// Rejected: reading them as they arrive. To add 50,000 URLs takes longer than many
+// servers wait for a client.
 
 const (
 	passInterval = 24 * time.Hour
@@ -32,6 +39,11 @@ const (
 	// listedDepth is the depth of the URLs they list: the hosts of seeds published
 	// them.
 	listedDepth = 1
+
+	smallFile = 4 << 20
+	maxLarge  = 2
+	// largeRetry is how often a host looks whether it may request a large file.
+	largeRetry = time.Second
 )
 
 type auxKind uint8
@@ -53,6 +65,7 @@ type auxiliary struct {
 	failures    int            // in a row
 	cookies     *fetch.Cookies // set by its redirects
 	forward     int            // how many visits it may bring forward; reserved from the announcer's claims
+	large       bool           // it is larger than smallFile
 }
 
 // auxQueue holds the auxiliary requests of a host.
@@ -96,12 +109,16 @@ func (q *auxQueue) push(s auxiliary, most int) {
 	q.queue = append(q.queue, s)
 }
 
-// retry appends a file again that could not be read because the host failed. The host is left
-// alone for a while first.
+// again appends a file again that could not be read.
+func (q *auxQueue) again(s auxiliary) {
+	s.forward = 0
+	q.queue = append(q.queue, s)
+}
+
+// retry is again for a host that failed, which is left alone for a while first.
 func (q *auxQueue) retry(s auxiliary) {
 	if s.failures++; s.failures < maxAuxTries {
-		s.forward = 0
-		q.queue = append(q.queue, s)
+		q.again(s)
 	}
 }
 
@@ -210,9 +227,12 @@ func (c *Crawler) endPass(h *host, now time.Time) {
 	}
 }
 
-// fetchAux requests a file and adds what it lists.
+// fetchAux requests a file and adds what it lists, or requests a probe.
 func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange, func(time.Time), error) {
-	if of := c.hosts[s.announcer]; of != nil && s.kind != auxProbe {
+	if s.kind == auxProbe {
+		return c.fetchProbe(h, s)
+	}
+	if of := c.hosts[s.announcer]; of != nil {
 		s.forward = of.claims.reserve()
 	}
 	if s.cookies == nil {
@@ -220,16 +240,9 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange
 	}
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := c.exchange(ctx, s.request())
-		if s.kind == auxProbe {
-			says, isPage := shinglesOf(&res.Fetch)
-			return x, func(now time.Time) {
-				h.aux.busy--
-				if x.class != fetch.Canceled && h.soft.probed(says, isPage) {
-					c.queueProbe(h)
-				}
-				h.dirty, h.urgent = true, h.urgent || len(h.soft.Suspects) > 0
-				c.endPass(h, now)
-			}, nil
+		tooLarge := x.class == fetch.TooLarge && !s.large && x.status/100 == 2
+		if tooLarge {
+			x.class = fetch.OK // nothing is wrong with the answer
 		}
 		more, forward, err := c.read(ctx, s, &res)
 		return x, func(now time.Time) {
@@ -237,8 +250,12 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange
 			if of := c.hosts[s.announcer]; of != nil {
 				of.claims.giveBack(s.forward - forward)
 			}
-			if x.againstHost {
+			switch {
+			case x.againstHost:
 				h.aux.retry(s)
+			case tooLarge:
+				s.large = true
+				h.aux.again(s)
 			}
 			for _, child := range more {
 				c.queueAux(child, now)
@@ -251,10 +268,10 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange
 	}
 }
 
-// request asks for a file. Sitemaps may be larger than pages.
+// request asks for a file.
 func (s *auxiliary) request() fetch.Request {
-	r := fetch.Request{URL: s.url, Cookies: s.cookies}
-	if s.kind == auxSitemap {
+	r := fetch.Request{URL: s.url, Cookies: s.cookies, MaxBody: smallFile}
+	if s.large {
 		r.MaxBody = sitemap.MaxSize
 	}
 	return r

@@ -34,6 +34,7 @@ type call struct {
 	status     int
 	class      fetch.Class
 	etag       string
+	most       int64
 	aborted    bool
 }
 
@@ -103,7 +104,7 @@ func (w *web) Locate(_ context.Context, u page.URL) (netip.Addr, error) {
 func (w *web) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
 	w.mu.Lock()
 	a := w.next(r.URL)
-	x := &call{url: r.URL, start: time.Now(), status: a.status, class: a.class, etag: r.ETag}
+	x := &call{url: r.URL, start: time.Now(), status: a.status, class: a.class, etag: r.ETag, most: r.MaxBody}
 	w.calls = append(w.calls, x)
 	w.mu.Unlock()
 	res := fetch.Result{Fetch: page.Fetch{URL: r.URL, Time: x.start.UTC(), Status: a.status, Header: a.header}}
@@ -116,6 +117,9 @@ func (w *web) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
 	case <-t.C:
 	case <-ctx.Done():
 		res.Class, res.Fetch.Err, res.Fetch.Status = fetch.Canceled, "canceled: the caller gave up", 0
+	}
+	if r.MaxBody > 0 && int64(len(a.body)) > r.MaxBody {
+		res.Class, res.Fetch.Err, a.body = fetch.TooLarge, "too-large: as the request wants it", ""
 	}
 	etag := a.header.Get("ETag")
 	unchanged := etag != "" && etag == r.ETag

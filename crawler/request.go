@@ -74,11 +74,12 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 	h.aux.drop(h.allowed)
 	c.endPass(h, now) // what was dropped may have been the last of it
 	c.probeIfDue(h, now)
+	jobs, files := len(h.jobs.ready) > 0, len(h.aux.queue) > 0
 	switch {
-	case len(h.aux.queue) > 0 && (h.aux.turn || h.probeNext() || len(h.jobs.ready) == 0):
+	case files && (!jobs || h.probeNext() || h.aux.turn && !c.tooMany(h, &h.aux.queue[0], now)):
 		s := h.aux.queue[0]
 		return &request{kind: auxRequest, url: s.url, aux: s}, time.Time{}
-	case len(h.jobs.ready) > 0:
+	case jobs:
 		j := h.jobs.ready[0]
 		return &request{kind: jobRequest, url: j.URL, job: j}, time.Time{}
 	}

@@ -138,7 +138,15 @@ func (c *Crawler) request(h *host, now time.Time) {
 		c.leaveAlone(h, stateBackoff, why, alone, now)
 		return
 	}
+	if c.tooMany(h, &r.aux, now) {
+		h.state, h.why = statePoliteness, largeKey
+		c.push(h, now.Add(largeRetry))
+		return
+	}
 	slots := c.slotsOf(r.url)
+	if r.aux.large {
+		slots = append(slots, c.largeSlot())
+	}
 	if !c.acquire(h, slots, now) {
 		h.state, h.why = statePoliteness, h.blockedBy().key
 		return

@@ -24,7 +24,7 @@ import (
 type slot struct {
 	key     string
 	limit   int           // requests at a time; 0: no limit
-	spacing time.Duration // between the starts of two requests
+	spacing time.Duration // between the starts of two requests; 0: the delay of the host; negative: none
 
 	inUse   int
 	granted *host
@@ -81,6 +81,17 @@ func (c *Crawler) perHost(h *host) int {
 
 func (c *Crawler) addressSlot(a netip.Addr) *slot {
 	return c.slot("address "+network(a), c.opts.Politeness.PerIP, 0)
+}
+
+// largeKey is the key of the slot of large files. Hosts do not wait for it: one that may
+// not take it requests pages meanwhile.
+const largeKey = "large files"
+
+func (c *Crawler) largeSlot() *slot { return c.slot(largeKey, maxLarge, -1) }
+
+// tooMany reports whether a file is large, and enough of these are being read.
+func (c *Crawler) tooMany(h *host, s *auxiliary, now time.Time) bool {
+	return s.large && !c.largeSlot().open(h, now)
 }
 
 func (c *Crawler) slot(key string, limit int, spacing time.Duration) *slot {

@@ -221,6 +221,22 @@ func (c *Crawler) queueProbe(h *host) {
 	h.aux.queue = append([]auxiliary{{kind: auxProbe, url: u}}, h.aux.queue...)
 }
 
+// fetchProbe requests a probe.
+func (c *Crawler) fetchProbe(h *host, s auxiliary) func(context.Context) (exchange, func(time.Time), error) {
+	return func(ctx context.Context) (exchange, func(time.Time), error) {
+		res, x := c.exchange(ctx, fetch.Request{URL: s.url, Cookies: fetch.NewCookies()})
+		says, isPage := shinglesOf(&res.Fetch)
+		return x, func(now time.Time) {
+			h.aux.busy--
+			if x.class != fetch.Canceled && h.soft.probed(says, isPage) {
+				c.queueProbe(h)
+			}
+			h.dirty, h.urgent = true, h.urgent || len(h.soft.Suspects) > 0
+			c.endPass(h, now)
+		}, nil
+	}
+}
+
 // probeNext reports whether a probe is next: pages wait for it.
 func (h *host) probeNext() bool {
 	return len(h.aux.queue) > 0 && h.aux.queue[0].kind == auxProbe

@@ -158,6 +158,8 @@ func (c *Crawler) statusOf(h *host) HostStatus {
 func turnText(slot, host string, delay time.Duration) string {
 	kind, name, _ := strings.Cut(slot, " ")
 	switch {
+	case slot == largeKey:
+		return "large sitemaps take turns"
 	case kind == "address":
 		return "hosts at the address " + name + " take turns"
 	case kind == "domain":

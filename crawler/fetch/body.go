@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 // readBody reads the payload. On failure it returns what it has read with the error.
 // cancel ends the exchange when the body is too slow.
 func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, resp *http.Response, r Request) ([]byte, error) {
-	limit := max(f.opts.MaxPayload, r.MaxBody)
+	limit := cmp.Or(r.MaxBody, f.opts.MaxPayload)
 	tooLarge := &failure{class: TooLarge, text: fmt.Sprintf("the payload is over %d bytes", limit)}
 	if resp.ContentLength > limit && r.Enough == 0 {
 		return nil, tooLarge // do not read any of it

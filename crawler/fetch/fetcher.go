@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,7 +132,7 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 		err = ended(ctx, err)
 	} else {
 		res.Fetch.Revisit = resp.StatusCode == http.StatusNotModified
-		res.Fetch.Body, err = decode(res.Payload, codings, max(f.opts.MaxBody, r.MaxBody))
+		res.Fetch.Body, err = decode(res.Payload, codings, cmp.Or(r.MaxBody, f.opts.MaxBody))
 	}
 	if err != nil && r.Enough > 0 {
 		res.Head = coding.Head(res.Payload, codings, r.Enough)

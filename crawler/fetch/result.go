@@ -19,8 +19,8 @@ type Request struct {
 	ETag, LastModified string
 	// Cookies are sent, and receive what the response sets; nil: use none.
 	Cookies *Cookies
-	// MaxBody is the largest payload and the largest decoded body in bytes, if it is more
-	// than Options permit.
+	// MaxBody is the largest payload and the largest decoded body in bytes; 0: as Options
+	// say.
 	MaxBody int64
 	// Enough is how many bytes of the decoded body are enough for the caller; 0: all are
 	// needed. See Result.Head.
