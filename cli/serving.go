@@ -63,7 +63,7 @@ func (a *app) openSearcher(ctx context.Context) (searcher, error) {
 	case a.usesFiles() && a.usesShards():
 		return a.openShardSearch(ctx)
 	case a.usesFiles():
-		return a.openFiles()
+		return a.openFiles(ctx)
 	}
 	return a.searchServer(ctx)
 }
@@ -73,7 +73,7 @@ func (a *app) openSearcher(ctx context.Context) (searcher, error) {
 func (a *app) openServing(ctx context.Context) (searcher, error) {
 	if a.usesFiles() && !a.usesShards() {
 		return web.OpenIndexFiles(func() (*index.Reader, error) {
-			f, err := a.openFiles()
+			f, err := a.openFiles(ctx)
 			return f.Reader, err
 		}, a.log)
 	}
@@ -93,7 +93,10 @@ func (f indexFiles) Ready(ctx context.Context) error {
 }
 
 // openFiles opens the index files of the data directory.
-func (a *app) openFiles() (indexFiles, error) {
+func (a *app) openFiles(ctx context.Context) (indexFiles, error) {
+	if err := a.checkUndivided(ctx); err != nil {
+		return indexFiles{}, err
+	}
 	if _, err := os.Stat(repository.IndexDir(a.cfg.Data)); errors.Is(err, fs.ErrPermission) {
 		return indexFiles{}, denied(err) // SQLite only says that it cannot open the file
 	}

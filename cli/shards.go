@@ -37,8 +37,12 @@ func (a *app) indexShardsFlag(cmd *cobra.Command) {
 	cmd.Flags().String("index-shards", fmt.Sprint(a.cfg.IndexShards), "`number` of shards of the index files of a shared store")
 }
 
-// errNoShards says that there is no shard to search.
-var errNoShards = errors.New("no shard of the index files was found")
+// errNoShards says that there is no shard to search, errBothDivisions that index files are there
+// twice, one of them old.
+var (
+	errNoShards      = errors.New("no shard of the index files was found")
+	errBothDivisions = errors.New("one directory has undivided index files (shard-000…sqlite) and shards (NUMBER-of-NUMBER), and either may be old")
+)
 
 // usesShards reports whether the index is several index files.
 func (a *app) usesShards() bool {
@@ -47,6 +51,23 @@ func (a *app) usesShards() bool {
 	}
 	dir := repository.IndexDir(a.cfg.Data)
 	return !index.Exists(dir) && len(shardDirs(dir)) > 0
+}
+
+// checkUndivided refuses undivided index files next to shards: one kind is old. A shared store
+// tells whether it is the shards.
+func (a *app) checkUndivided(ctx context.Context) error {
+	dir := repository.IndexDir(a.cfg.Data)
+	switch {
+	case len(shardDirs(dir)) == 0 || !index.Exists(dir):
+		return nil
+	case !a.isShared():
+		return fmt.Errorf("%w: %s", errBothDivisions, dir)
+	}
+	table, err := a.openTable(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(repository.CheckShards(ctx, table, 1), table.Close())
 }
 
 // shardPlace is where a shard is: in a directory of this machine, or at an address.

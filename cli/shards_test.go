@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -107,10 +108,19 @@ func TestShardedDeployment(t *testing.T) {
 	if !strings.Contains(out, "incomplete") || !strings.Contains(out, "shard 3 of 4") {
 		t.Errorf("a shard is missing, and query says: %s", out)
 	}
+	mixed := filepath.Join(f.dir, "mixed") // undivided files next to a shard
+	for to, from := range map[string]string{repository.IndexDir(mixed): repository.IndexDir(embedded[1]), repository.ShardDir(mixed, 0, 4): repository.ShardDir(data, 0, 4)} {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantRefused(t, "either may be old", "--data", mixed, "query", "lighthouse")
+	wantRefused(t, "divided into another number of shards: 4", f.args("mixed", "query", "--index-shards", "1", "lighthouse")...)
 	single := worker("single", "--index-shards", "1", "--reshard")
 	single.Until(gained)
 	stopChild(t, single)
 	sameAnswers(t, "from one index", answers(t, "--data", filepath.Join(f.dir, "single")), merged)
+	runIndexer(t, f.args("mixed", "query", "--index-shards", "1", "lighthouse")...) // now the shards are old
 }
 
 func sameAnswers(t *testing.T, where string, got, want []string) {
