@@ -29,10 +29,10 @@ type app struct {
 	reshards    bool     // this worker divides the index files anew
 	// searchAddress is where this worker answers searches of its shards; "": nowhere.
 	searchAddress string
-	process       bool     // this process was started for the command; false in tests
-	command       string   // as typed, such as "indexer replay"
-	standby       *standby // of a server; set before the server opens anything
-	reindexes     bool     // this command rebuilds the index files, whatever is in their place
+	process       bool               // this process was started for the command; false in tests
+	command       string             // as typed, such as "indexer replay"
+	standby       *standby           // of a server; set before the server opens anything
+	reindexes     func(clusters int) // unless nil, this command rebuilds the index files, whatever is in their place
 	// freeBytes returns the free space of the disk; nil: ask the disk.
 	freeBytes func() (int64, error)
 

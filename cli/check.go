@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/progress"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/txn"
 )
@@ -46,8 +47,8 @@ var (
 	errIndexProblems = errors.New("the index files are damaged")
 )
 
-func checkStore(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
-	rep, err := r.Check(ctx)
+func checkStore(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {
+	rep, err := progress.Report(ctx, stderr, func(tell progress.Tell) (*repository.CheckReport, error) { return r.Check(ctx, tell) })
 	if err != nil {
 		return err
 	}

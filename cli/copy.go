@@ -93,8 +93,14 @@ func (a *app) copyTo(ctx context.Context, to string) (err error) {
 	defer func() { err = errors.Join(err, target.Close()) }()
 	// The cells that are left out say which process does what, and only databases have the
 	// second kind.
-	result, err := tablecopy.Run(ctx, from.table, target, tablecopy.Options{
-		Group: txn.MetaGroup, Leave: []string{lease.Group, division.Group}, Skip: oracle.OfProcess, Progress: a.tellCopied(),
+	result, err := progress.Report(ctx, a.stderr, func(tell progress.Tell) (tablecopy.Result, error) {
+		return tablecopy.Run(ctx, from.table, target, tablecopy.Options{
+			Group: txn.MetaGroup, Leave: []string{lease.Group, division.Group}, Skip: oracle.OfProcess,
+			Progress: func(p tablecopy.Progress) {
+				tell("%s copied so far, now in group %s", count(int(p.Cells), "cell"), p.Group)
+				failpoint("copied")
+			},
+		})
 	})
 	if errors.Is(err, store.ErrForeign) {
 		return fmt.Errorf("%w: %w", errTarget, err)
@@ -120,19 +126,6 @@ func (a *app) sourceName() string {
 		return engines.Redact(a.cfg.Store)
 	}
 	return a.cfg.Data
-}
-
-// tellCopied says now and then how far a copy has come, the first time at once: a copy that
-// continues begins with many cells.
-func (a *app) tellCopied() func(tablecopy.Progress) {
-	var last time.Time
-	return func(p tablecopy.Progress) {
-		if time.Since(last) >= reportEvery {
-			last = time.Now()
-			_, _ = fmt.Fprintf(a.stderr, "%s copied so far, now in group %s\n", count(int(p.Cells), "cell"), p.Group)
-		}
-		failpoint("copied")
-	}
 }
 
 // openSource opens the store of the settings, and keeps other processes from using it.

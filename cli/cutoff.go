@@ -25,14 +25,11 @@ var errCutOffWorker = errors.New("the process that uses this data directory cann
 
 // whileConnected runs a command for another process. It gives up if this process shows no
 // sign of life for too long, as valid reports, and says before that why the command waits.
-// Both outputs then share a mutex.
-func whileConnected(ctx context.Context, valid func() error, stdout, stderr io.Writer, run func(ctx context.Context, stdout, stderr io.Writer) error) error {
-	var turn sync.Mutex
-	stdout, stderr = &turnWriter{&turn, stdout}, &turnWriter{&turn, stderr}
+func whileConnected(ctx context.Context, valid func() error, stderr io.Writer, run func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() { watchConnection(ctx, cancel, valid, stderr) })
-	err := run(ctx, stdout, stderr)
+	err := run(ctx)
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errCutOffWorker) {
 		err = cause // not its consequence
 	}
@@ -66,17 +63,4 @@ func watchConnection(ctx context.Context, cancel context.CancelCauseFunc, valid 
 			return
 		}
 	}
-}
-
-// turnWriter is an output that several goroutines use.
-type turnWriter struct {
-	turn *sync.Mutex
-	w    io.Writer
-}
-
-// Write implements io.Writer.
-func (t *turnWriter) Write(p []byte) (int, error) {
-	t.turn.Lock()
-	defer t.turn.Unlock()
-	return t.w.Write(p)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,11 +37,10 @@ func TestWhileConnected(t *testing.T) {
 					}
 					return nil
 				}
-				var out, said strings.Builder
+				var said strings.Builder
 				var ended atomic.Bool
-				err := whileConnected(t.Context(), valid, &out, &said, func(ctx context.Context, stdout, _ io.Writer) error {
+				err := whileConnected(t.Context(), valid, &said, func(ctx context.Context) error {
 					defer ended.Store(true)
-					fmt.Fprintln(stdout, "begun")
 					select {
 					case <-time.After(tt.takes):
 						return nil

@@ -16,6 +16,7 @@ import (
 	"github.com/webindexer/indexer/export"
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/internal/osfile"
+	"github.com/webindexer/indexer/internal/progress"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/repository/feed"
@@ -164,10 +165,9 @@ func exportTable(ctx context.Context, r *repository.Repository, req control.Requ
 			return &usageError{reason: "the request for export cannot be read: " + err.Error()}
 		}
 	}
-	res, err := r.ExportAs(ctx, repository.ExportOptions{Choice: want.Choice, Threshold: want.Threshold, URLs: want.URLs, At: want.At}, stdout)
-	if err != nil && ctx.Err() != nil && res.Total > 0 {
-		return fmt.Errorf("%d of %s left to write: %w", res.Total-res.Documents, count(res.Total, "document"), err)
-	}
+	res, err := progress.Report(ctx, stderr, func(tell progress.Tell) (feed.Result, error) {
+		return r.ExportAs(ctx, repository.ExportOptions{Choice: want.Choice, Threshold: want.Threshold, URLs: want.URLs, At: want.At, Tell: tell}, stdout)
+	})
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func (a *app) askGC(ctx context.Context, req gcRequest) error {
 	return a.ask(ctx, a.request("gc", string(b)), a.stdout)
 }
 
-func gc(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
+func gc(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {
 	var g gcRequest
 	if len(req.Args) != 1 || json.Unmarshal([]byte(req.Args[0]), &g) != nil {
 		return &usageError{reason: "the request for gc cannot be read"}
@@ -125,7 +125,7 @@ func gc(ctx context.Context, r *repository.Repository, req control.Request, stdo
 		return r.DB().Unpin(ctx, g.Pin.Name)
 	}
 	began := time.Now()
-	freed, err := r.Collect(ctx)
+	freed, err := progress.Report(ctx, stderr, func(tell progress.Tell) (*repository.Freed, error) { return r.Collect(ctx, tell) })
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,14 +38,19 @@ func (a *app) reindexCommand() *cobra.Command {
 		Example: examples("indexer reindex", "indexer reindex --format json | jq .documents"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.reindexes = true
-			return a.ask(cmd.Context(), a.request("reindex"), a.stdout)
+			_, err := progress.Report(cmd.Context(), a.stderr, func(tell progress.Tell) (any, error) {
+				a.reindexes = tellClusters(tell) // in a directory that is free, opening it rebuilds the files
+				return nil, a.ask(cmd.Context(), a.request("reindex"), a.stdout)
+			})
+			return err
 		},
 	}
 }
 
 func reindex(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {
-	res, err := r.Reindex(ctx, reportClusters(stderr))
+	res, err := progress.Report(ctx, stderr, func(tell progress.Tell) (repository.Reindexed, error) {
+		return r.Reindex(ctx, tellClusters(tell))
+	})
 	if errors.Is(err, repository.ErrReindexing) {
 		return err
 	}
@@ -64,20 +68,8 @@ func reindex(ctx context.Context, r *repository.Repository, req control.Request,
 	return err
 }
 
-func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
-// reportEvery is how often a long rebuild reports its progress.
-const reportEvery = 5 * time.Second
-
-func reportClusters(w io.Writer) func(int) {
-	var mu sync.Mutex
-	last := time.Now()
-	return func(n int) {
-		mu.Lock()
-		defer mu.Unlock()
-		if time.Since(last) >= reportEvery {
-			last = time.Now()
-			_, _ = fmt.Fprintf(w, "%s exported so far\n", count(n, "cluster"))
-		}
-	}
+func tellClusters(tell progress.Tell) func(int) {
+	return func(n int) { tell("%s exported so far", count(n, "cluster")) }
 }
+
+func fromSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -58,7 +58,7 @@ func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
 			return crawl.Resume(ctx, db, a.beginsCrawl || crawl.Divided()) // another process may begin one
 		},
 		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, Office: formatSettings[a.cfg.Office], PDF: formatSettings[a.cfg.PDF], Render: strings.TrimPrefix(a.cfg.Render, "keep"), History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Memory: a.cfg.MemoryBytes(), Log: a.log,
-		Reindex: a.reindexes,
+		Reindex: a.reindexes != nil, Told: a.reindexes,
 	}
 }
 
@@ -178,7 +178,7 @@ func (s *session) run(ctx context.Context, q question, req control.Request, stdo
 	if s.deployment == nil {
 		return q(ctx, s.repo, req, stdout, stderr)
 	}
-	return whileConnected(ctx, s.deployment.coordination.Liveness.Valid, stdout, stderr, func(ctx context.Context, stdout, stderr io.Writer) error {
+	return whileConnected(ctx, s.deployment.coordination.Liveness.Valid, stderr, func(ctx context.Context) error {
 		return q(ctx, s.repo, req, stdout, stderr)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/progress"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/verify"
 )
@@ -58,8 +59,10 @@ func partsOf(req control.Request) int {
 	return min(max(n, 1), maxParts)
 }
 
-func verifyRepository(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
-	rep, err := verify.RunParts(ctx, r, partsOf(req))
+func verifyRepository(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {
+	rep, err := progress.Report(ctx, stderr, func(tell progress.Tell) (*verify.Report, error) {
+		return verify.RunParts(ctx, r, partsOf(req), tell)
+	})
 	if err != nil {
 		return err
 	}

@@ -286,7 +286,7 @@ func TestIndexDamaged(t *testing.T) {
 					}
 					r = open(t, dir, repository.Options{Reindex: true})
 				}
-				rep, err := r.Check(t.Context())
+				rep, err := r.Check(t.Context(), quietly)
 				if err != nil {
 					t.Errorf("%s: check: %v", what, err)
 				} else if len(rep.Index.Problems) == 0 {

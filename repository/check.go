@@ -35,11 +35,15 @@ const maxProblems = 1000
 
 // Check checks that the records of the store are consistent with each other and with the
 // schema, at one moment, that the index files are sound, and that they contain what the
-// store says. It does not recompute documents; package verify does.
-func (r *Repository) Check(ctx context.Context) (*CheckReport, error) {
+// store says. It does not recompute documents; package verify does. It calls tell now and then
+// to say how far it is.
+func (r *Repository) Check(ctx context.Context, tell func(format string, args ...any)) (*CheckReport, error) {
 	rep := &CheckReport{Problems: []txn.Problem{}}
 	var err error
-	rep.Checked, err = r.db.Check(ctx, txn.CheckOptions{Row: inspect.CheckRow, Observes: r.observes}, func(p txn.Problem) {
+	rep.Checked, err = r.db.Check(ctx, txn.CheckOptions{
+		Row: inspect.CheckRow, Observes: r.observes,
+		Progress: func(c txn.Checked) { tell("checking the store: %d records so far", c.Records) },
+	}, func(p txn.Problem) {
 		rep.Total++
 		if len(rep.Problems) < maxProblems {
 			p.Row = inspect.RowText(p.Group, p.Row)
@@ -54,6 +58,7 @@ func (r *Repository) Check(ctx context.Context) (*CheckReport, error) {
 		rep.Index.Problems = []string{}
 		return rep, err
 	}
+	tell("the store is checked; checking the index files")
 	return rep, r.checkIndex(ctx, &rep.Index)
 }
 

@@ -19,6 +19,7 @@ type ExportOptions struct {
 	Threshold float64    // of similar pairs; 0: export.DefaultThreshold
 	URLs      []page.URL // the pages of a WACZ
 	At        snapshot.Moment
+	Tell      func(format string, args ...any) // says now and then how far the export is; may be nil
 }
 
 // Export writes all index documents as JSON, one a line, sorted by URL, as of a quiescent
@@ -32,6 +33,9 @@ func (r *Repository) Export(ctx context.Context, w io.Writer) (feed.Result, erro
 func (r *Repository) ExportAs(ctx context.Context, opts ExportOptions, w io.Writer) (res feed.Result, err error) {
 	var tx *txn.Txn
 	if opts.At.IsNow() {
+		if opts.Tell != nil {
+			opts.Tell("waiting until all work is done")
+		}
 		var q *Quiet
 		if q, err = r.Quiet(ctx); err != nil {
 			return feed.Result{}, err
@@ -44,5 +48,5 @@ func (r *Repository) ExportAs(ctx context.Context, opts ExportOptions, w io.Writ
 		}
 		defer tx.Rollback()
 	}
-	return feed.Write(ctx, r.db, tx, feed.Options{Choice: opts.Choice, Threshold: opts.Threshold, URLs: opts.URLs, ClusterOptions: snapshot.ClusterOptions{Scratch: r.dir}}, w)
+	return feed.Write(ctx, r.db, tx, feed.Options{Choice: opts.Choice, Threshold: opts.Threshold, URLs: opts.URLs, Tell: opts.Tell, ClusterOptions: snapshot.ClusterOptions{Scratch: r.dir}}, w)
 }

@@ -50,7 +50,7 @@ func TestFullSolveBesideEverything(t *testing.T) {
 		beside("full solve", func(ctx context.Context) error { _, err := r.SolveRanks(ctx); return err })
 	}
 	beside("ranks", func(ctx context.Context) error { _, err := r.Ranks(ctx); return err })
-	beside("gc", func(ctx context.Context) error { _, err := r.Collect(ctx); return err })
+	beside("gc", func(ctx context.Context) error { _, err := r.Collect(ctx, quietly); return err })
 	if err := g.Wait(); err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,9 @@ type Freed struct {
 }
 
 // Collect collects the garbage of the whole repository and returns its space to the disk.
-// Everything else may run in the meantime; writes pause now and then.
-func (r *Repository) Collect(ctx context.Context) (*Freed, error) {
+// Everything else may run in the meantime; writes pause now and then. It calls tell now and then
+// to say how far it is.
+func (r *Repository) Collect(ctx context.Context, tell func(format string, args ...any)) (*Freed, error) {
 	f := new(Freed)
 	var err error
 	local, _ := r.table.(onDisk)
@@ -39,10 +40,12 @@ func (r *Repository) Collect(ctx context.Context) (*Freed, error) {
 			return nil, err
 		}
 	}
-	if f.Collected, err = r.db.Collect(ctx, txn.CollectOptions{Answers: r.pipeline}); err != nil {
+	progress := func(c txn.Collected) { tell("%d cells visited so far, %d records removed", c.Cells, c.Removed()) }
+	if f.Collected, err = r.db.Collect(ctx, txn.CollectOptions{Answers: r.pipeline, Progress: progress}); err != nil {
 		return nil, err
 	}
 	if local != nil {
+		tell("%d records removed; returning their space to the disk", f.Removed())
 		if err := local.Reclaim(ctx); err != nil {
 			return nil, fmt.Errorf("return space to the disk: %w", err)
 		}

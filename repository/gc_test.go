@@ -70,7 +70,7 @@ func TestRewritten(t *testing.T) {
 
 func collect(t *testing.T, r *repository.Repository) *repository.Freed {
 	t.Helper()
-	f, err := r.Collect(context.Background())
+	f, err := r.Collect(context.Background(), quietly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func collect(t *testing.T, r *repository.Repository) *repository.Freed {
 // wantFit checks the store.
 func wantFit(t *testing.T, r *repository.Repository) {
 	t.Helper()
-	rep, err := r.Check(context.Background())
+	rep, err := r.Check(context.Background(), quietly)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func collectAllTheTime(t *testing.T, r *repository.Repository) (stop func()) {
 	n := 0
 	work.Go(func() {
 		for ctx.Err() == nil {
-			if _, err := r.Collect(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			if _, err := r.Collect(ctx, quietly); err != nil && !errors.Is(err, context.Canceled) {
 				t.Error(err)
 				return
 			}
@@ -177,3 +177,6 @@ func collectAllTheTime(t *testing.T, r *repository.Repository) (stop func()) {
 		t.Logf("collected %d times", n)
 	}
 }
+
+// quietly tells nobody how far work is.
+func quietly(string, ...any) {}

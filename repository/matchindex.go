@@ -53,7 +53,7 @@ func (r *Repository) openIndex(ctx context.Context, opts Options) error {
 	if err := r.files.close(); err != nil && !opts.Reindex {
 		return err
 	}
-	res, err := r.rebuild(ctx, nil)
+	res, err := r.rebuild(ctx, opts.Told)
 	if err != nil {
 		return err
 	}

@@ -83,6 +83,9 @@ type Options struct {
 	// Reindex rebuilds the index files first, even if they are missing, damaged or belong to
 	// another repository. Repository.Reindex then returns the result.
 	Reindex bool
+	// Told is called now and then with the number of clusters that a rebuild by Open has
+	// exported. It may be nil.
+	Told func(clusters int)
 	// Log receives conflicts, failures and dead letters; nil logs nothing.
 	Log *zap.Logger
 }

@@ -95,7 +95,7 @@ func (r *Repository) openOther(ctx context.Context, opts Options) error {
 	if why != "" {
 		opts.Log.Warn(why + "; it is made again from the store")
 	}
-	res, err := r.rebuildOther(ctx, nil)
+	res, err := r.rebuildOther(ctx, opts.Told)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func wantShards(t *testing.T, want string, list ...*member) {
 		}
 		documents += rep.Checked["index_files"]
 		total = rep.Checked["index_documents"]
-		check, err := m.Check(t.Context())
+		check, err := m.Check(t.Context(), quietly)
 		if err != nil || check.Total > 0 || len(check.Index.Problems) > 0 {
 			t.Errorf("check: %+v, %v", check, err)
 		}

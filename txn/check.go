@@ -49,6 +49,8 @@ type CheckOptions struct {
 	// Observes reports whether an observer is registered for a column, and whether
 	// it is a strong one; nil checks none.
 	Observes func(c Column, observer string) (watches, strong bool)
+	// Progress is called now and then with what was checked so far. It may be nil.
+	Progress func(Checked)
 }
 
 // Check tests whether the records of the table are consistent, at one instant, and
@@ -118,6 +120,9 @@ func (c *checker) group(group string) error {
 		})
 		if err != nil {
 			return err
+		}
+		if c.opts.Progress != nil {
+			c.opts.Progress(c.n)
 		}
 		if next == nil {
 			c.endRow(group)

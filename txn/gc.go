@@ -124,6 +124,8 @@ type CollectOptions struct {
 	Share float64
 	// Every is how often a Collector checks for garbage; 0 means 1 s.
 	Every time.Duration
+	// Progress is called now and then with what Collect has collected so far. It may be nil.
+	Progress func(Collected)
 	// Failed receives the errors of a Collector, which tries again later.
 	Failed func(error)
 
@@ -158,7 +160,7 @@ func (db *DB) Collect(ctx context.Context, opts CollectOptions) (Collected, erro
 		got, err = db.prepare(ctx)
 	}
 	if err == nil {
-		err = db.sweep(ctx, &got, opts.Answers)
+		err = db.sweep(ctx, &got, opts)
 	}
 	if err != nil {
 		return got, fmt.Errorf("txn: collect garbage: %w", err)

@@ -45,7 +45,7 @@ func (r *random) collect() {
 func (r *random) collectAll(ctx context.Context) (Collected, error) {
 	got, err := r.db.prepare(ctx)
 	if err == nil {
-		err = r.db.sweep(ctx, &got, r)
+		err = r.db.sweep(ctx, &got, CollectOptions{Answers: r})
 	}
 	return got, err
 }

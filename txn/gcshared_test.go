@@ -153,7 +153,7 @@ func TestReaderAndCollectorMeet(t *testing.T) {
 		work.Go(func() {
 			if _, err := a.advance(t.Context()); err == nil {
 				got := Collected{SafePoint: a.SafePoint()}
-				if err := a.sweep(t.Context(), &got, nil); err != nil {
+				if err := a.sweep(t.Context(), &got, CollectOptions{}); err != nil {
 					t.Error(err)
 				}
 			} else if !errors.Is(err, errReadersBelow) {
@@ -275,7 +275,7 @@ func TestCollectorsOfProcesses(t *testing.T) {
 					publishAll(t, db)
 					got, err := db.prepare(t.Context())
 					if err == nil {
-						err = db.sweep(t.Context(), &got, nil)
+						err = db.sweep(t.Context(), &got, CollectOptions{})
 					}
 					if err != nil && !errors.Is(err, errLocksHeld) {
 						t.Error(err)

@@ -54,10 +54,13 @@ func (db *DB) sweepPage(ctx context.Context, place *sweepPlace, got *Collected, 
 }
 
 // sweep collects everything. Acknowledgements come last, after their cells.
-func (db *DB) sweep(ctx context.Context, got *Collected, answers Answers) error {
+func (db *DB) sweep(ctx context.Context, got *Collected, opts CollectOptions) error {
 	for place := (sweepPlace{}); ; {
-		if err := db.sweepPage(ctx, &place, got, answers); err != nil || place == (sweepPlace{}) {
+		if err := db.sweepPage(ctx, &place, got, opts.Answers); err != nil || place == (sweepPlace{}) {
 			return err
+		}
+		if opts.Progress != nil {
+			opts.Progress(*got)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (v *verifier) compareAnswers(ctx context.Context) error {
 }
 
 func (v *verifier) compareAnswersOf(ctx context.Context, o *notify.Observer) error {
-	return v.tx.Scan(ctx, o.Watches.Group, "", "", func(row string, cols []txn.Version) error {
+	return v.scan(ctx, o.Watches.Group, func(row string, cols []txn.Version) error {
 		for _, c := range cols {
 			if c.Name != o.Watches.Name {
 				continue

@@ -90,7 +90,7 @@ func (f *fixture) verify() ([]string, error) {
 	tx, err := f.rig.DB.Begin(ctx)
 	f.must(err)
 	defer tx.Rollback()
-	rep, err := compare(ctx, &repository.Quiet{DB: f.rig.DB, Tx: tx, Index: view}, f.parts)
+	rep, err := compare(ctx, &repository.Quiet{DB: f.rig.DB, Tx: tx, Index: view}, f.parts, func(string, ...any) {})
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 // text, language, outline, frames, links, and the links as they were inverted.
 func (v *verifier) compareDocs(ctx context.Context) error {
 	texts, said, inverted, framed := make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool)
-	err := v.tx.Scan(ctx, schema.GroupDoc, "", "", func(row string, cols []txn.Version) error {
+	err := v.scan(ctx, schema.GroupDoc, func(row string, cols []txn.Version) error {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
 			return err

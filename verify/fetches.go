@@ -40,6 +40,7 @@ func (v *verifier) computeBatch(ctx context.Context) error {
 	if err := v.interpretFetches(ctx, b); err != nil {
 		return err
 	}
+	v.tell("all fetches are read; computing clusters and ranks")
 	var err error
 	if v.batch, err = b.Solve(ctx); err != nil {
 		return err
@@ -95,7 +96,7 @@ func (v *verifier) interpretFetches(ctx context.Context, b *batch.Builder) error
 }
 
 func (v *verifier) scanFetches(ctx context.Context, rows chan<- storedFetch) error {
-	return v.tx.Scan(ctx, schema.GroupFetch, "", "", func(row string, cols []txn.Version) error {
+	return v.scan(ctx, schema.GroupFetch, func(row string, cols []txn.Version) error {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
 			return err

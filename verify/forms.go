@@ -86,7 +86,7 @@ func checkInputs(ctx context.Context, tx *txn.Txn, url string, inputs []schema.R
 func (v *verifier) compareForms(ctx context.Context) error {
 	needs := make(map[string]bool)
 	pictured := make(map[string]bool) // rows with a form that has a document
-	err := v.tx.Scan(ctx, schema.GroupRender, "", "", func(row string, cols []txn.Version) error {
+	err := v.scan(ctx, schema.GroupRender, func(row string, cols []txn.Version) error {
 		for _, c := range cols {
 			if c.Name != schema.Form.Name {
 				v.rep.add(schema.GroupRender, readableURL(row), c.Name, "work left over", "")
@@ -117,7 +117,7 @@ func (v *verifier) compareForms(ctx context.Context) error {
 	if err := v.compareNeeds(ctx, needs); err != nil {
 		return err
 	}
-	return v.tx.Scan(ctx, schema.GroupShot, "", "", func(row string, cols []txn.Version) error {
+	return v.scan(ctx, schema.GroupShot, func(row string, cols []txn.Version) error {
 		for _, c := range cols {
 			if !pictured[row] {
 				v.rep.add(schema.GroupShot, readableURL(row), c.Name, "a picture", "")
@@ -141,7 +141,7 @@ func (v *verifier) checkOwner(ctx context.Context, row string) error {
 }
 
 func (v *verifier) compareNeeds(ctx context.Context, want map[string]bool) error {
-	err := v.tx.Scan(ctx, schema.GroupNeed, "", "", func(row string, _ []txn.Version) error {
+	err := v.scan(ctx, schema.GroupNeed, func(row string, _ []txn.Version) error {
 		v.rep.Checked["needs"]++
 		if !want[row] {
 			v.rep.add(schema.GroupNeed, readable(row), schema.Need.Name, "need", "")

@@ -23,7 +23,7 @@ import (
 func (v *verifier) compareIndexed(ctx context.Context) error {
 	seen := make(map[page.ContentKey]bool)
 	var sum index.State
-	err := v.tx.Scan(ctx, schema.GroupIndex, "", "", func(row string, cols []txn.Version) error {
+	err := v.scan(ctx, schema.GroupIndex, func(row string, cols []txn.Version) error {
 		v.rep.Checked["index_documents"]++
 		key, err := schema.ParseClusterRow(row)
 		if err != nil {

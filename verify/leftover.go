@@ -36,7 +36,7 @@ func readableMember(row string) string {
 // corrections, and parts of a journal.
 func (v *verifier) compareLeftOver(ctx context.Context) error {
 	for _, c := range []txn.Column{schema.Correction, schema.RankJournal, schema.RankPart} {
-		err := v.tx.Scan(ctx, c.Group, "", "", func(row string, cols []txn.Version) error {
+		err := v.scan(ctx, c.Group, func(row string, cols []txn.Version) error {
 			for _, cell := range cols {
 				if cell.Name == c.Name {
 					v.rep.add(c.Group, readableURL(row), c.Name, "work left over", "")

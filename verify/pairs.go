@@ -25,7 +25,7 @@ func (v *verifier) compareMembers(ctx context.Context) error {
 			want[schema.MemberRow(u.Cluster.Key, info)] = u.URL
 		}
 	}
-	err := v.tx.Scan(ctx, schema.GroupMember, "", "", func(row string, _ []txn.Version) error {
+	err := v.scan(ctx, schema.GroupMember, func(row string, _ []txn.Version) error {
 		v.rep.Checked["members"]++
 		k, m, err := schema.ParseMemberRow(row)
 		if err != nil {
@@ -135,7 +135,7 @@ type pairs struct {
 // pages that have fewer of them than they should.
 func (v *verifier) comparePairs(ctx context.Context, p *pairs) error {
 	found := make(map[page.URL]int) // rows that should be there, by source
-	err := v.tx.Scan(ctx, p.column.Group, "", "", func(row string, cols []txn.Version) error {
+	err := v.scan(ctx, p.column.Group, func(row string, cols []txn.Version) error {
 		v.rep.Checked[p.kind]++
 		stored, err := p.stored(cols)
 		if err != nil {

@@ -23,7 +23,7 @@ import (
 func (v *verifier) compareRanks(ctx context.Context) error {
 	states := make(map[string]schema.StoredRankState)
 	edges := make(map[string][]string)
-	err := v.tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
+	err := v.scan(ctx, schema.GroupRank, func(row string, cols []txn.Version) error {
 		if err := readRankRow(row, cols, states, edges); err != nil {
 			return fmt.Errorf("%s: %w", readableURL(row), err)
 		}

@@ -16,7 +16,7 @@ import (
 // unfinished.
 func (v *verifier) compareURLs(ctx context.Context) error {
 	seen := make(map[page.URL]bool)
-	err := v.tx.Scan(ctx, schema.GroupURL, "", "", func(row string, cols []txn.Version) error {
+	err := v.scan(ctx, schema.GroupURL, func(row string, cols []txn.Version) error {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,25 +19,27 @@ import (
 // Run verifies a repository. An error means that it could not be verified; differences
 // are in the report.
 func Run(ctx context.Context, r *repository.Repository) (*Report, error) {
-	return RunParts(ctx, r, 1)
+	return RunParts(ctx, r, 1, func(string, ...any) {})
 }
 
 // RunParts is Run with several parts of the work under way at a time: pages are interpreted,
-// and kinds of rows are compared, side by side. The report is the same for any number.
-func RunParts(ctx context.Context, r *repository.Repository, parts int) (*Report, error) {
+// and kinds of rows are compared, side by side. The report is the same for any number. It calls
+// tell now and then to say how far it is.
+func RunParts(ctx context.Context, r *repository.Repository, parts int, tell func(format string, args ...any)) (*Report, error) {
+	tell("waiting until all work is done")
 	q, err := r.Quiet(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
-	rep, err := compare(ctx, q, parts)
+	rep, err := compare(ctx, q, parts, tell)
 	if err := cmp.Or(err, q.Close()); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	return rep, nil
 }
 
-func compare(ctx context.Context, q *repository.Quiet, parts int) (*Report, error) {
-	v := &verifier{db: q.DB, hold: q.Tx, tx: q.Tx, parts: max(1, parts), rep: newReport()}
+func compare(ctx context.Context, q *repository.Quiet, parts int, tell func(format string, args ...any)) (*Report, error) {
+	v := &verifier{db: q.DB, hold: q.Tx, tx: q.Tx, parts: max(1, parts), rep: newReport(), tell: tell, rows: new(atomic.Int64)}
 	v.rep.SnapshotTS = q.Tx.Start()
 	var err error
 	if v.tolerance, err = observers.RankTolerance(ctx, v.tx); err != nil {
@@ -76,6 +79,17 @@ type verifier struct {
 	// tolerance is the relative error that ranks may have.
 	tolerance float64
 	render    schema.RenderSetting
+
+	tell func(format string, args ...any)
+	rows *atomic.Int64 // read so far, of all groups
+}
+
+// scan reads all rows of a group.
+func (v *verifier) scan(ctx context.Context, group string, fn func(row string, cols []txn.Version) error) error {
+	return v.tx.Scan(ctx, group, "", "", func(row string, cols []txn.Version) error {
+		v.tell("%d rows read so far", v.rows.Add(1))
+		return fn(row, cols)
+	})
 }
 
 // facts are what is kept of a document that the batch does not need: its stored state, and a

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -218,5 +219,32 @@ func testLongPath(t *testing.T, temp string) {
 	}
 	if left := names(t, temp) + names(t, dir); left != "" {
 		t.Errorf("left behind: %s", left)
+	}
+}
+
+// Several goroutines of a handler may write at a time.
+func TestOutputsAtTheSameTime(t *testing.T) {
+	dir := t.TempDir()
+	const line, lines = "a line that must arrive whole\n", 3000
+	serve(t, dir, func(_ context.Context, _ Request, stdout, stderr io.Writer) int {
+		var writers sync.WaitGroup
+		for _, w := range []io.Writer{stdout, stderr} {
+			writers.Go(func() {
+				for range lines {
+					if _, err := io.WriteString(w, line); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		writers.Wait()
+		return 0
+	})
+	var stdout, stderr bytes.Buffer
+	if _, err := Ask(t.Context(), dir, Request{Command: "export"}, &stdout, &stderr); err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Repeat(line, lines); stdout.String() != want || stderr.String() != want {
+		t.Errorf("%d and %d bytes arrived, want %d of each, in whole lines", stdout.Len(), stderr.Len(), len(want))
 	}
 }

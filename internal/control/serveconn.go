@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Handler answers a request: it writes the output and returns the exit status. ctx ends
-// when the client no longer wants the answer.
+// Handler answers a request: it writes the output and returns the exit status. Several
+// goroutines may write at a time. ctx ends when the client no longer wants the answer.
 type Handler func(ctx context.Context, req Request, stdout, stderr io.Writer) (status int)
 
 // serveConn answers the request of one connection and closes it. Whatever the client
@@ -44,7 +44,8 @@ func serveConn(ctx context.Context, conn net.Conn, h Handler) {
 func answer(ctx context.Context, p *peer, req Request, h Handler) {
 	stdout := bufio.NewWriterSize(&frameWriter{peer: p, kind: frameOutput}, maxFrame)
 	stderr := &frameWriter{peer: p, kind: frameError, before: stdout}
-	status := h(ctx, req, stdout, stderr)
+	var turn sync.Mutex
+	status := h(ctx, req, &turnWriter{&turn, stdout}, &turnWriter{&turn, stderr})
 	if err := stdout.Flush(); err != nil {
 		return // the client is gone
 	}
@@ -168,6 +169,19 @@ func (w *frameWriter) Write(p []byte) (n int, err error) {
 		n += len(chunk)
 	}
 	return n, nil
+}
+
+// turnWriter is an output that takes turns with others: errors flush what was printed before.
+type turnWriter struct {
+	turn *sync.Mutex
+	w    io.Writer
+}
+
+// Write implements io.Writer.
+func (t *turnWriter) Write(p []byte) (int, error) {
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	return t.w.Write(p)
 }
 
 var errAskerGone = errors.New("control: the client is gone")

@@ -22,9 +22,6 @@ import (
 // Result says what was exported.
 type Result struct {
 	Documents int // number of records: documents, links, hosts, captures or pairs
-	// Total is the number of documents to write; 0 while it is unknown, and in exports of
-	// other tables.
-	Total int
 	// Digest is "sha256:…" over all documents without ranks and times. The same fetches give
 	// the same digest, whatever their order. It is "" for other tables.
 	Digest string
@@ -42,8 +39,9 @@ type Result struct {
 // Options say what to export.
 type Options struct {
 	export.Choice
-	Threshold float64    // of similar pairs; 0: export.DefaultThreshold
-	URLs      []page.URL // the pages of a WACZ, at most MaxPages
+	Threshold float64                          // of similar pairs; 0: export.DefaultThreshold
+	URLs      []page.URL                       // the pages of a WACZ, at most MaxPages
+	Tell      func(format string, args ...any) // says now and then how far the export is; may be nil
 	snapshot.ClusterOptions
 }
 
@@ -51,8 +49,11 @@ type Options struct {
 // into memory goes into unnamed files in the scratch directory. After an error of w or of
 // the store, the output is incomplete.
 func Write(ctx context.Context, db *txn.DB, tx *txn.Txn, opts Options, w io.Writer) (_ Result, err error) {
-	e := &exporter{ctx: ctx, tx: tx, reader: snapshot.NewReader(db, tx), scratch: opts.Scratch, w: w, threshold: cmp.Or(opts.Threshold, export.DefaultThreshold)}
+	e := &exporter{ctx: ctx, tx: tx, reader: snapshot.NewReader(db, tx), scratch: opts.Scratch, w: w, tell: opts.Tell, threshold: cmp.Or(opts.Threshold, export.DefaultThreshold)}
 	defer e.reader.Close()
+	if e.tell == nil {
+		e.tell = func(string, ...any) {}
+	}
 	e.cluster = snapshot.NewCluster(ctx, e.reader, opts.ClusterOptions)
 	defer func() { err = errors.Join(err, e.cluster.Close()) }()
 	e.res.TS = tx.Start()
@@ -72,6 +73,7 @@ type exporter struct {
 	scratch string            // directory for temporary files
 	w       io.Writer
 	res     Result
+	tell    func(format string, args ...any)
 
 	threshold float64 // of similar pairs
 }
@@ -124,22 +126,36 @@ func (e *exporter) documents(out export.Sink[export.LongDocument]) (err error) {
 	return out.Close()
 }
 
+// scan reads all rows of a group.
+func (e *exporter) scan(group string, fn func(row string, cols []txn.Version) error) error {
+	rows := 0
+	return e.tx.Scan(e.ctx, group, "", "", func(row string, cols []txn.Version) error {
+		rows++
+		e.tell("%d rows of %s read", rows, group)
+		return fn(row, cols)
+	})
+}
+
 // eachDocument calls fn for all clusters in the index, sorted by canonical URL.
 func (e *exporter) eachDocument(fn func(url page.URL, key page.ContentKey) error) (err error) {
 	order := export.NewSorter(e.scratch, 0)
 	defer func() { err = errors.Join(err, order.Close()) }()
-	err = e.tx.Scan(e.ctx, schema.GroupIndex, "", "", func(row string, cols []txn.Version) error {
+	total := 0
+	err = e.scan(schema.GroupIndex, func(row string, cols []txn.Version) error {
 		d, err := schema.DecodeIndexed(cols[0].Data)
 		if err != nil {
 			return err
 		}
-		e.res.Total++
+		total++
 		return order.Add(append(append([]byte(d.URL), 0), row...)) // no URL contains a zero byte
 	})
 	if err != nil {
 		return err
 	}
+	read := 0
 	return order.Sorted(func(record []byte) error {
+		e.tell("%d of %d documents read", read, total)
+		read++
 		url, row, _ := bytes.Cut(record, []byte{0})
 		key, err := schema.ParseClusterRow(string(row))
 		if err == nil {

@@ -43,7 +43,7 @@ func (e *exporter) hosts() (err error) {
 // ranksOf adds host and rank of each row with a column: schema.RankState, or schema.State
 // for URLs that were fetched and have no rank state, because no link leads to or from them.
 func (e *exporter) ranksOf(column txn.Column, urls *export.Sorter) error {
-	return e.tx.Scan(e.ctx, column.Group, "", "", func(row string, cols []txn.Version) error {
+	return e.scan(column.Group, func(row string, cols []txn.Version) error {
 		for _, col := range cols {
 			if col.Name != column.Name {
 				continue
@@ -99,7 +99,7 @@ func sumByHost(urls *export.Sorter) (*hostTable, error) {
 func (e *exporter) hostGraph(h *hostTable) (_ *harmonic.Graph, err error) {
 	edges := export.NewSorter(e.scratch, 0)
 	defer func() { err = errors.Join(err, edges.Close()) }()
-	err = e.tx.Scan(e.ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
+	err = e.scan(schema.GroupRank, func(row string, cols []txn.Version) error {
 		stored, err := schema.EdgesIn(cols)
 		if err != nil {
 			return err

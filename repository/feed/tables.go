@@ -15,7 +15,7 @@ import (
 // links writes all counting links in the order of their rows: by target, then by source,
 // with the URLs of a site together.
 func (e *exporter) links(out export.Sink[export.Link]) error {
-	err := e.tx.Scan(e.ctx, schema.GroupLink, "", "", func(row string, cols []txn.Version) error {
+	err := e.scan(schema.GroupLink, func(row string, cols []txn.Version) error {
 		target, source, err := schema.ParsePairRow(row)
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func (e *exporter) links(out export.Sink[export.Link]) error {
 func (e *exporter) captures() (err error) {
 	lines := export.NewSorter(e.scratch, 0)
 	defer func() { err = errors.Join(err, lines.Close()) }()
-	err = e.tx.Scan(e.ctx, schema.GroupFetch, "", "", func(row string, cols []txn.Version) error {
+	err = e.scan(schema.GroupFetch, func(row string, cols []txn.Version) error {
 		c, err := captureOf(row, cols)
 		if err != nil || c == nil {
 			return err

@@ -30,6 +30,7 @@ func (e *exporter) archive(urls []page.URL) error {
 			continue // a page has one line: readers take its id for unique
 		}
 		listed[u] = true
+		a.tell("%d of %d pages written", a.res.Documents, len(urls))
 		if err := a.page(u); err != nil {
 			return err
 		}
