@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -32,7 +31,7 @@ const maxFilters = 200
 func (v *View) Filters(ctx context.Context) (Filters, error) {
 	f, err := filtersOf(ctx, newFanout(&viewShard{v: v}))
 	if err != nil {
-		return f, fmt.Errorf("index %s: filters: %w", v.dir, err)
+		return f, explain(v.dir, v.path, "filters", err)
 	}
 	return f, nil
 }

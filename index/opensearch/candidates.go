@@ -62,8 +62,10 @@ func (s *session) best(ctx context.Context, q *index.BestQuestion) ([]index.Foun
 	if err != nil {
 		return nil, 0, err
 	}
-	for i := range rest {
-		rest[i].Score = min(rest[i].Score, first[len(first)-1].Score)
+	if n := len(first); n > 0 { // all of these may have been removed meanwhile
+		for i := range rest {
+			rest[i].Score = min(rest[i].Score, first[n-1].Score)
+		}
 	}
 	found := append(first, rest...)
 	if q.URLs != nil { // the server goes by all URLs of a document

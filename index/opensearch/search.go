@@ -206,7 +206,8 @@ type bucket struct {
 
 func (a *searchAnswer) buckets(name string) ([]bucket, error) {
 	var out struct{ Buckets []bucket }
-	return out.Buckets, a.aggregation(name, &out)
+	err := a.aggregation(name, &out)
+	return out.Buckets, err
 }
 
 func (a *searchAnswer) sum(name string) (int64, error) {
