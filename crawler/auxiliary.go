@@ -290,7 +290,7 @@ func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) (mor
 		moved.url, moved.forward = u, 0
 		return []auxiliary{moved}, 0, nil
 	}
-	if f.HasFailed() || f.Status < 200 || f.Status > 299 {
+	if !f.IsSuccess() {
 		return nil, 0, nil
 	}
 	l := listed{file: &s, add: func(pages []Found, forward int) (Added, error) {

@@ -24,7 +24,7 @@ const maxHead = 64 << 10
 // already, and parsing all twice costs too much.
 func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFound bool) (feeds []page.URL, err error) {
 	f := &res.Fetch
-	if c.opts.Sources.NoFeeds || j.Resource || notFound || f.HasFailed() || f.Status < 200 || f.Status > 299 {
+	if c.opts.Sources.NoFeeds || j.Resource || notFound || !f.IsSuccess() {
 		return nil, nil
 	}
 	head := headOf(f)

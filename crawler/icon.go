@@ -49,7 +49,7 @@ func (i *icons) join(other icons) bool {
 // seekIcons adds icons of a host to the frontier, after a visit that found a page, and returns
 // those that the frontier has then. The frontier takes each once.
 func (c *Crawler) seekIcons(ctx context.Context, known icons, j Job, f *page.Fetch) (icons, error) {
-	if !c.opts.Sources.Icons || j.Resource || f.HasFailed() || f.Status < 200 || f.Status > 299 {
+	if !c.opts.Sources.Icons || j.Resource || !f.IsSuccess() {
 		return known, nil
 	}
 	now := icons{root: true, named: slices.Clone(known.named)}

@@ -292,7 +292,7 @@ func lookupIn(tx *txn.Txn) Lookup {
 		case body.Exists:
 			f.Body, err = schema.DecodeBody(body.Data)
 			return &f, err
-		case f.Status >= 200 && f.Status <= 299:
+		case f.IsSuccess():
 			return nil, nil
 		}
 		return &f, nil

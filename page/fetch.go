@@ -71,19 +71,27 @@ func (f *Fetch) HasFailed() bool {
 	case isRedirectStatus(f.Status):
 		return strings.TrimSpace(f.Header.Get("Location")) == ""
 	}
-	return f.Status < 200 || f.Status > 299
+	return !isSuccessStatus(f.Status)
 }
+
+// IsSuccess reports whether there is a payload with a status of 2xx.
+func (f *Fetch) IsSuccess() bool {
+	return f.Err == "" && !f.IsRevisit() && isSuccessStatus(f.Status)
+}
+
+// mayBePage is about everything but the media type.
+func (f *Fetch) mayBePage() bool { return f.IsSuccess() && !f.URL.IsRobotsTxt() }
 
 // IsOffice reports whether the response is an office document, which Interpret reads if Office
 // is set.
 func (f *Fetch) IsOffice() bool {
-	return f.Err == "" && !f.IsRevisit() && f.Status >= 200 && f.Status <= 299 && !f.URL.IsRobotsTxt() && officeKind(f) != office.None
+	return f.mayBePage() && officeKind(f) != office.None
 }
 
 // IsPDF reports whether the response is a PDF document, which Interpret reads if there is a
 // Reading of it.
 func (f *Fetch) IsPDF() bool {
-	return f.Err == "" && !f.IsRevisit() && f.Status >= 200 && f.Status <= 299 && !f.URL.IsRobotsTxt() && isPDF(f)
+	return f.mayBePage() && isPDF(f)
 }
 
 func isPDF(f *Fetch) bool {
@@ -99,7 +107,7 @@ func officeKind(f *Fetch) office.Kind { return office.KindOf(essence(f.Header.Ge
 // NeedsBody reports whether the result of Interpret depends on the body, or pages that are
 // rendered may need it. If not, the body need not be kept.
 func (f *Fetch) NeedsBody() bool {
-	if f.Err != "" || f.IsRevisit() || f.Status < 200 || f.Status > 299 || f.URL.IsRobotsTxt() {
+	if !f.mayBePage() {
 		return false
 	}
 	mediaType := essence(f.Header.Get("Content-Type"))

@@ -45,7 +45,7 @@ func interpret(f *Fetch, s *scripting) Document {
 		return Document{Outcome: Gone}
 	case isRedirectStatus(f.Status):
 		return interpretRedirect(f)
-	case f.Status < 200 || f.Status > 299:
+	case !isSuccessStatus(f.Status):
 		return Document{Outcome: Failed}
 	case f.URL.IsRobotsTxt():
 		return Document{Outcome: Other}
@@ -92,6 +92,8 @@ func WhyNoText(f *Fetch) error {
 func (f *Fetch) IsRevisit() bool {
 	return f.Err == "" && (f.Revisit || f.Status == http.StatusNotModified)
 }
+
+func isSuccessStatus(status int) bool { return 200 <= status && status <= 299 }
 
 func isRedirectStatus(status int) bool {
 	switch status {

@@ -65,7 +65,7 @@ func (in *Interpreter) Interpret(f *Fetch, sum [sha256.Size]byte, read func(use 
 // are no pages, or whose kind only the body tells.
 func identify(f *Fetch, sum [sha256.Size]byte) (id bodyID, possible bool) {
 	id = bodyID{sum, f.Header.Get("Content-Type")}
-	if f.Err != "" || f.IsRevisit() || f.Status < 200 || f.Status > 299 || f.URL.IsRobotsTxt() || !strings.Contains(essence(id.contentType), "/") {
+	if !f.mayBePage() || !strings.Contains(essence(id.contentType), "/") {
 		return id, false
 	}
 	k := bodyKind(f)

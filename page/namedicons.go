@@ -27,7 +27,7 @@ const maxIconHead = 128 << 10
 //
 // It returns nothing for fetches that are not HTML pages.
 func NamedIcons(f *Fetch) []URL {
-	if f.Status < 200 || f.Status > 299 || f.HasFailed() || f.IsRevisit() || bodyKind(f) != kindHTML {
+	if !f.IsSuccess() || bodyKind(f) != kindHTML {
 		return nil
 	}
 	head := decode(f.Body[:min(len(f.Body), maxIconHead)], f.Header.Get("Content-Type"), kindHTML)

@@ -13,7 +13,7 @@ const MaxResource = 8 << 20
 // image, a font or data, no larger than MaxResource. Sound, video, archives and downloads are
 // not resources. Neither are responses that can be pages, whose bodies are kept anyway.
 func (f *Fetch) IsResource() bool {
-	if f.Err != "" || f.IsRevisit() || f.Status < 200 || f.Status > 299 || f.URL.IsRobotsTxt() || len(f.Body) > MaxResource {
+	if !f.mayBePage() || len(f.Body) > MaxResource {
 		return false
 	}
 	mediaType := essence(f.Header.Get("Content-Type"))

@@ -27,7 +27,7 @@ const (
 
 // IconUse reports for what the body of the response is kept as an icon.
 func (f *Fetch) IconUse() IconUse {
-	if !f.MayBeIcon() || f.Err != "" || f.IsRevisit() || f.Status < 200 || f.Status > 299 {
+	if !f.MayBeIcon() || !f.IsSuccess() {
 		return NoIcon
 	}
 	switch {

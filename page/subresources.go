@@ -17,7 +17,7 @@ const MaxSubresources = 500
 //
 // It returns nothing for fetches that are not HTML pages.
 func Subresources(f *Fetch) []URL {
-	if f.Status < 200 || f.Status > 299 || f.HasFailed() || f.IsRevisit() {
+	if !f.IsSuccess() {
 		return nil
 	}
 	k := bodyKind(f)

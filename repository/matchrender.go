@@ -83,7 +83,7 @@ func (r *Repository) admitForms(ctx context.Context, from, to schema.RenderSetti
 		switch {
 		case err != nil:
 			return err
-		case f.Status >= 200 && f.Status <= 299 && f.NeedsBody() && !f.Resource:
+		case f.NeedsBody() && !f.Resource:
 			tx.Notify(row, schema.FetchContent)
 		case f.IsResource() && !f.Resource:
 			again++

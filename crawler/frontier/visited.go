@@ -61,7 +61,7 @@ func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect l
 	// 304 to the validators of the page before would renew the redirect.
 	if f := &v.Fetch; f.URL != "" && !f.IsRevisit() && !f.HasFailed() {
 		e.ETag, e.LastModified = "", ""
-		if f.Status >= 200 && f.Status < 300 {
+		if f.IsSuccess() {
 			e.ETag, e.LastModified = f.Header.Get("ETag"), f.Header.Get("Last-Modified")
 		}
 	}

@@ -132,7 +132,7 @@ func (a *archiver) fetch(u page.URL) (f *page.Fetch, whole bool, err error) {
 		return nil, false, err
 	}
 	decoded.URL, decoded.Time = u, at.Time
-	if decoded.Status < 200 || decoded.Status > 299 {
+	if !decoded.IsSuccess() {
 		return &decoded, decoded.Status >= 300 && decoded.Status <= 399 || isGone(&decoded), nil
 	}
 	if decoded.Reading.Failed { // the reason is stored

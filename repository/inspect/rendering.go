@@ -172,7 +172,7 @@ func (i *inspector) resource(ctx context.Context, input schema.RenderInput) (Res
 	}
 	f, _, err := schema.DecodeContent(v.Data)
 	r.Status, r.Type = f.Status, f.Header.Get("Content-Type")
-	if err == nil && r.State == ResourceUsed && f.Status >= 200 && f.Status <= 299 && !f.NeedsBody() {
+	if err == nil && r.State == ResourceUsed && f.IsSuccess() && !f.NeedsBody() {
 		r.State = ResourceMissing // it was loaded without its body
 	}
 	return r, err
