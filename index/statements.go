@@ -46,7 +46,8 @@ func (v *View) query(ctx context.Context, text string, args ...any) (*sql.Rows, 
 	return v.tx.QueryContext(ctx, text, args...)
 }
 
-// eachRow calls fn with each row of the result of a query.
+// eachRow calls fn with each row of the result of a query, until fn fails, and closes the rows. Its
+// first two arguments are what the query returned.
 func eachRow(rows *sql.Rows, err error, fn func() error) error {
 	if err != nil {
 		return err
