@@ -39,16 +39,7 @@ func (t *Txn) ScanPrefix(ctx context.Context, group, prefix string, fn func(row 
 
 // PrefixEnd is the first row after all rows that start with prefix; "" if there
 // is none.
-func PrefixEnd(prefix string) string {
-	b := []byte(prefix)
-	for i := len(b) - 1; i >= 0; i-- {
-		if b[i] != 0xff {
-			b[i]++
-			return string(b[:i+1])
-		}
-	}
-	return ""
-}
+func PrefixEnd(prefix string) string { return string(store.PrefixEnd([]byte(prefix))) }
 
 func (t *Txn) scan(ctx context.Context, group, start, end string, fn func(string, []Version) error) error {
 	rows, ahead := t.scannedAhead(group, start, end)

@@ -292,14 +292,6 @@ func TestScanCells(t *testing.T) {
 	})
 }
 
-func TestPrefixEnd(t *testing.T) {
-	for prefix, want := range map[string]string{"": "", "a": "b", "a\xff": "b", "\xff\xff": "", "a\x00": "a\x01"} {
-		if got := PrefixEnd(prefix); got != want {
-			t.Errorf("%q ends before %q, want %q", prefix, got, want)
-		}
-	}
-}
-
 func TestNotificationsAreListedInPieces(t *testing.T) {
 	table := openMem(t, Groups("app"))
 	defer closeTable(t, table)

@@ -78,13 +78,3 @@ func familyOf(group string) (string, error) {
 	}
 	return b.String(), nil
 }
-
-// prefixEnd is the first string after all that start with prefix; "" if there is none.
-func prefixEnd(prefix string) string {
-	for i := len(prefix) - 1; i >= 0; i-- {
-		if prefix[i] != 0xff {
-			return prefix[:i] + string([]byte{prefix[i] + 1})
-		}
-	}
-	return ""
-}

@@ -86,7 +86,7 @@ func (s *scan) rowLimit() int64 {
 // keyRange is the range of keys with a prefix of one byte and a row from start on and
 // before end. Keys longer than any that exists would be refused.
 func keyRange(prefix string, start, end []byte) bigtable.RowRange {
-	from, to := prefix+string(start), prefixEnd(prefix)
+	from, to := prefix+string(start), string(store.PrefixEnd([]byte(prefix)))
 	if end != nil {
 		to = prefix + string(end)
 	}

@@ -43,7 +43,7 @@ func (g *group) wantOf(s *store.Selector) want {
 func (w *want) columns() bigtable.Filter {
 	end := w.column + "\x00"
 	if w.prefix {
-		end = prefixEnd(w.column)
+		end = string(store.PrefixEnd([]byte(w.column)))
 	}
 	return bigtable.ColumnRangeFilter(w.family, w.column, end)
 }

@@ -68,7 +68,7 @@ func (c *call) guard(m *store.RowMutation) {
 		c.absentGroup = append(c.absentGroup, c.table.number(s.Group))
 		c.absentExact = append(c.absentExact, !s.Prefix)
 		c.absentCol = append(c.absentCol, notNull(s.Column))
-		c.absentEnd = append(c.absentEnd, prefixEnd(s.Column))
+		c.absentEnd = append(c.absentEnd, store.PrefixEnd(s.Column))
 		c.absentFirst, c.absentLast = append(c.absentFirst, inverse(hi)), append(c.absentLast, inverse(lo))
 	}
 	if m.Require != nil {

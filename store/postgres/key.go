@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"crypto/sha256"
 
 	"github.com/cespare/xxhash/v2"
@@ -54,15 +53,3 @@ func inverse(ts uint64) int64 { return int64(^ts ^ 1<<63) }
 
 // timestamp is the inverse of inverse.
 func timestamp(inverseTS int64) uint64 { return ^(uint64(inverseTS) ^ 1<<63) }
-
-// prefixEnd returns the first string after all strings with a prefix, and nil if there is none.
-func prefixEnd(prefix []byte) []byte {
-	for i := len(prefix) - 1; i >= 0; i-- {
-		if prefix[i] != 0xff {
-			end := bytes.Clone(prefix[:i+1])
-			end[i]++
-			return end
-		}
-	}
-	return nil
-}

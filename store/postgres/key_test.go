@@ -28,14 +28,6 @@ func TestInverse(t *testing.T) {
 	}
 }
 
-func TestPrefixEnd(t *testing.T) {
-	for prefix, want := range map[string]string{"": "", "a": "b", "a\xff": "b", "\xff\xff": "", "a\xfe\xff": "a\xff", "\x00": "\x01"} {
-		if got := prefixEnd([]byte(prefix)); string(got) != want || (got == nil) != (want == "") {
-			t.Errorf("prefixEnd(%q) = %q, want %q", prefix, got, want)
-		}
-	}
-}
-
 // TestLongRows scans rows that are longer than what an index entry can hold, and differ before,
 // at and after the cut, in pieces and between bounds that are such rows themselves.
 func TestLongRows(t *testing.T) {

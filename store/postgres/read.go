@@ -128,7 +128,7 @@ func columnRange(q *query, prefix []byte) string {
 		return ""
 	}
 	s := " AND col >= " + q.arg(bytes.Clone(prefix))
-	if end := prefixEnd(prefix); end != nil {
+	if end := store.PrefixEnd(prefix); end != nil {
 		s += " AND col < " + q.arg(end)
 	}
 	return s
