@@ -34,8 +34,8 @@ func (p *Probe) Met() bool {
 	return p.met
 }
 
-// next counts an operation and returns its fault. What was held back until this
-// operation happens first.
+// next counts an operation and returns its fault, with the error that the caller gets. What
+// was held back until this operation happens first.
 func (p *Probe) next(k Kind) (Fault, error) {
 	if !p.plan.counts(k) {
 		return None, nil
@@ -43,9 +43,8 @@ func (p *Probe) next(k Kind) (Fault, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.count++
-	if p.late != nil && p.count >= p.due {
-		p.late()
-		p.late = nil
+	if p.count >= p.due {
+		p.catchUp()
 	}
 	if !p.plan.hits(p.count) || p.plan.Fault == Full && k&Reads != 0 {
 		return None, nil
@@ -62,9 +61,7 @@ func (p *Probe) next(k Kind) (Fault, error) {
 func (p *Probe) hold(op func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.late != nil {
-		p.late()
-	}
+	p.catchUp()
 	p.late = op
 	p.due = p.count + max(p.plan.After, 1)
 }
@@ -73,39 +70,42 @@ func (p *Probe) hold(op func()) {
 func (p *Probe) flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.catchUp()
+}
+
+// catchUp is flush for a caller that holds mu.
+func (p *Probe) catchUp() {
 	if p.late != nil {
 		p.late()
 		p.late = nil
 	}
 }
 
+// begin counts an operation and waits if it is to be delayed. The operation runs as usual if
+// err is nil.
+func (p *Probe) begin(ctx context.Context, k Kind) (fault Fault, err error) {
+	if fault, err = p.next(k); fault == Delay {
+		err = p.wait(ctx)
+	}
+	return fault, err
+}
+
 // read runs a reading operation with what is planned for it.
 func (p *Probe) read(ctx context.Context, k Kind, op func() error) error {
-	fault, injected := p.next(k)
-	switch fault {
-	case None:
-		return op()
-	case Delay:
-		if err := p.wait(ctx); err != nil {
-			return err
-		}
-		return op()
+	if _, err := p.begin(ctx, k); err != nil {
+		return err
 	}
-	return injected
+	return op()
 }
 
 // write runs a writing operation with what is planned for it. later must not use
 // anything that belongs to the caller; its result is ignored.
 func (p *Probe) write(ctx context.Context, k Kind, op func() error, later func()) error {
-	fault, injected := p.next(k)
+	fault, injected := p.begin(ctx, k)
+	if injected == nil {
+		return op()
+	}
 	switch fault {
-	case None:
-		return op()
-	case Delay:
-		if err := p.wait(ctx); err != nil {
-			return err
-		}
-		return op()
 	case Lost:
 		if err := op(); err != nil {
 			return err

@@ -1,6 +1,10 @@
 package mem
 
-import "github.com/webindexer/indexer/store"
+import (
+	"bytes"
+
+	"github.com/webindexer/indexer/store"
+)
 
 // refused returns the refusal of a row whose guards do not hold in s.
 func (s *state) refused(m *store.RowMutation) (store.Result, bool) {
@@ -14,11 +18,11 @@ func (s *state) refused(m *store.RowMutation) (store.Result, bool) {
 			return false
 		})
 		if found != nil {
-			return store.Result{Outcome: store.Refused, Row: []byte(string(m.Row)), Found: found}, true
+			return store.Result{Outcome: store.Refused, Row: bytes.Clone(m.Row), Found: found}, true
 		}
 	}
 	if m.Require != nil && !s.has(m.Row, m.Require) {
-		return store.Result{Outcome: store.Refused, Row: []byte(string(m.Row))}, true
+		return store.Result{Outcome: store.Refused, Row: bytes.Clone(m.Row)}, true
 	}
 	return store.Result{}, false
 }

@@ -2,6 +2,7 @@ package mem
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/internal/engine"
@@ -15,7 +16,7 @@ type state struct {
 }
 
 func (s *state) clone() *state {
-	return &state{schema: s.schema, roots: append([]*node(nil), s.roots...)}
+	return &state{schema: s.schema, roots: slices.Clone(s.roots)}
 }
 
 // apply changes a clone. The request has been checked. commitTS stands in for

@@ -1,6 +1,9 @@
 package mem
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // A persistent treap (Seidel and Aragon, "Randomized Search Trees", 1996): a
 // search tree by key and a heap by priority. Insert and remove copy the nodes on
@@ -20,13 +23,7 @@ func (a *cellKey) compare(b *cellKey) int {
 	if c := strings.Compare(a.column, b.column); c != 0 {
 		return c
 	}
-	switch {
-	case a.inverseTS < b.inverseTS:
-		return -1
-	case a.inverseTS > b.inverseTS:
-		return 1
-	}
-	return 0
+	return cmp.Compare(a.inverseTS, b.inverseTS)
 }
 
 // node is immutable once its root is published.
@@ -44,11 +41,11 @@ func insert(t, n *node) *node {
 		return n
 	}
 	c := *t
-	switch cmp := n.key.compare(&t.key); {
-	case cmp == 0:
+	switch order := n.key.compare(&t.key); {
+	case order == 0:
 		c.ts, c.value = n.ts, n.value
 		return &c
-	case cmp < 0:
+	case order < 0:
 		l := insert(t.left, n) // a fresh node: it may be changed here
 		c.left = l
 		if l.priority > c.priority {
@@ -71,12 +68,12 @@ func remove(t *node, key *cellKey) *node {
 	if t == nil {
 		return nil
 	}
-	cmp := key.compare(&t.key)
-	if cmp == 0 {
+	order := key.compare(&t.key)
+	if order == 0 {
 		return join(t.left, t.right)
 	}
 	c := *t
-	if cmp < 0 {
+	if order < 0 {
 		if c.left = remove(t.left, key); c.left == t.left {
 			return t
 		}
