@@ -31,7 +31,7 @@ func (c *copying) compare(ctx context.Context) (Result, error) {
 			return nil, fmt.Errorf("compare group %q of the copy: %w", g, err)
 		}
 		if got != want {
-			return nil, fmt.Errorf("store: group %q has %d cells with %d bytes, and its copy has %d with %d, or different ones: one of the tables was written to during the copy; empty the destination and copy again",
+			return nil, fmt.Errorf("store: group %q has %d cells with %d bytes, and the copy has %d with %d, or different ones: one of the tables was written to during the copy; empty the destination and copy again",
 				g, want.Cells, want.Bytes, got.Cells, got.Bytes)
 		}
 		result[g] = got

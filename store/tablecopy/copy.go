@@ -78,7 +78,7 @@ func Run(ctx context.Context, from, to store.Table, opts Options) (Result, error
 		c.from = snapshot
 	}
 	if err := c.begin(ctx); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("begin the copy: %w", err)
 	}
 	for _, g := range c.left() {
 		if err := c.group(ctx, g); err != nil {
@@ -112,11 +112,11 @@ func checkGroups(from, to store.Table, opts Options) error {
 	source, destination := kinds(from), kinds(to)
 	for name, latest := range source {
 		if other, ok := destination[name]; !ok || other != latest {
-			return fmt.Errorf("store: the destination of the copy was opened without group %q of the source, or with another kind of it: open both with the same groups", name)
+			return fmt.Errorf("store: group %q of the source is missing in the destination of the copy, or keeps other versions there: open both with the same groups", name)
 		}
 	}
 	if len(source) != len(destination) || !source[progress] {
-		return fmt.Errorf("store: the copy needs the same groups on both sides, and %q to be a Latest one of them", progress)
+		return fmt.Errorf("store: the copy needs the same groups on both sides, and among them %q, with Latest", progress)
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (c *copying) begin(ctx context.Context) error {
 	}
 	if p != nil {
 		if !slices.Contains(c.order(), p.Group) {
-			return fmt.Errorf("%w: the destination has a copy of another table, which had come to group %q: empty it", store.ErrForeign, p.Group)
+			return fmt.Errorf("%w: the destination holds an unfinished copy of another table, which stopped at group %q: empty the destination", store.ErrForeign, p.Group)
 		}
 		c.at = *p
 		return nil
@@ -183,7 +183,7 @@ func (c *copying) claim(ctx context.Context) error {
 		return fmt.Errorf("claim the destination of the copy: %w", err)
 	}
 	if res.Outcome != store.Applied {
-		return fmt.Errorf("%w: another copy to the same destination has just begun", store.ErrForeign)
+		return fmt.Errorf("%w: another copy to the same destination has just begun: wait for it, or choose another destination", store.ErrForeign)
 	}
 	return nil
 }
@@ -196,29 +196,34 @@ func (c *copying) group(ctx context.Context, name string) error {
 		if err != nil && !errors.Is(err, errSplit) {
 			return err
 		}
-		// The cells come first: after a crash in between, the next attempt writes them
-		// again.
-		if err := c.to.Apply(ctx, p.rows); err != nil {
+		if err := c.write(ctx, p, next); err != nil || next == nil {
 			return err
-		}
-		c.at.Next, c.at.Cells = next, c.at.Cells+p.cells
-		if next == nil {
-			following := c.left()[1:]
-			if len(following) == 0 {
-				return nil // the comparison comes next
-			}
-			c.at.Group = following[0]
-		}
-		if err := c.remember(ctx); err != nil {
-			return err
-		}
-		if c.opts.Progress != nil && p.cells > 0 {
-			c.opts.Progress(c.at)
-		}
-		if next == nil {
-			return nil
 		}
 	}
+}
+
+// write writes a part and then notes where the next one begins. A crash in between leaves cells
+// that the next attempt writes again. After the last group, nothing is noted: the comparison
+// comes next.
+func (c *copying) write(ctx context.Context, p *part, next []byte) error {
+	if err := c.to.Apply(ctx, p.rows); err != nil {
+		return err
+	}
+	c.at.Next, c.at.Cells = next, c.at.Cells+p.cells
+	if next == nil {
+		following := c.left()[1:]
+		if len(following) == 0 {
+			return nil
+		}
+		c.at.Group = following[0]
+	}
+	if err := c.remember(ctx); err != nil {
+		return err
+	}
+	if c.opts.Progress != nil && p.cells > 0 {
+		c.opts.Progress(c.at)
+	}
+	return nil
 }
 
 // part collects cells as mutations. A row with more bytes than one batch may have comes in several.
@@ -281,7 +286,11 @@ func (c *copying) remember(ctx context.Context) error {
 
 // end says that the copy is complete.
 func (c *copying) end(ctx context.Context) error {
-	return c.to.Apply(ctx, []store.RowMutation{{Row: progressRow, Mutations: []store.Mutation{{
+	err := c.to.Apply(ctx, []store.RowMutation{{Row: progressRow, Mutations: []store.Mutation{{
 		Op: store.DeleteUpTo, Group: c.opts.Group, Column: progressColumn, TS: 1,
 	}}}})
+	if err != nil {
+		return fmt.Errorf("mark the copy as complete: %w", err)
+	}
+	return nil
 }
