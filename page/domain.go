@@ -95,8 +95,8 @@ func percentDecode(s string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
-			b.WriteByte(unhex(s[i+1])<<4 | unhex(s[i+2]))
+		if c, ok := escapedByte(s[i:]); ok {
+			b.WriteByte(c)
 			i += 2
 			continue
 		}

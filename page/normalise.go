@@ -84,23 +84,33 @@ func normaliseEscapes(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); i++ {
-		if s[i] != '%' || i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2]) {
+		c, escaped := escapedByte(s[i:])
+		if !escaped {
 			b.WriteByte(s[i])
 			continue
 		}
-		c := unhex(s[i+1])<<4 | unhex(s[i+2])
 		if isUnreserved(c) {
 			b.WriteByte(c)
 		} else {
-			const upper = "0123456789ABCDEF"
 			b.WriteByte('%')
-			b.WriteByte(upper[c>>4])
-			b.WriteByte(upper[c&15])
+			b.WriteByte(upperHex[c>>4])
+			b.WriteByte(upperHex[c&15])
 		}
 		i += 2
 	}
 	return b.String()
 }
+
+// escapedByte returns the byte that s begins with as a percent sign and two hex digits, if it does.
+func escapedByte(s string) (c byte, ok bool) {
+	if len(s) < 3 || s[0] != '%' || !isHex(s[1]) || !isHex(s[2]) {
+		return 0, false
+	}
+	return unhex(s[1])<<4 | unhex(s[2]), true
+}
+
+// upperHex are the digits of percent-escapes.
+const upperHex = "0123456789ABCDEF"
 
 func isUnreserved(c byte) bool {
 	return isAlnum(c) || c == '-' || c == '.' || c == '_' || c == '~'

@@ -92,17 +92,17 @@ func DecodeOutline(s string, textLen int) (Outline, error) {
 	d := outlineReader{rest: s}
 	var o Outline
 	at := 0
-	for range d.count(MaxMainRanges) {
+	for range d.number(MaxMainRanges) {
 		r := d.textRange(at, textLen)
 		o.Main, at = append(o.Main, r), r.End
 	}
 	at = 0
-	for range d.count(MaxSections) {
+	for range d.number(MaxSections) {
 		r := d.textRange(at, textLen)
 		o.Sections = append(o.Sections, Section{Title: r, Level: d.number(termLevel), ID: d.text()})
 		at = r.End
 	}
-	for range d.count(MaxAlternates) {
+	for range d.number(MaxAlternates) {
 		o.Alternates = append(o.Alternates, Alternate{Language: d.text(), URL: URL(d.text())})
 	}
 	if d.failed || d.rest != "" {
@@ -117,6 +117,7 @@ type outlineReader struct {
 	failed bool
 }
 
+// number reads a number, and fails above the limit.
 func (d *outlineReader) number(limit int) int {
 	v, shift := uint64(0), 0
 	for i := 0; i < len(d.rest) && shift < 63; i++ {
@@ -133,8 +134,6 @@ func (d *outlineReader) number(limit int) int {
 	d.rest, d.failed = "", true
 	return 0
 }
-
-func (d *outlineReader) count(limit int) int { return d.number(limit) }
 
 func (d *outlineReader) textRange(at, textLen int) Range {
 	start := at + d.number(textLen-at)

@@ -117,7 +117,7 @@ var (
 // unescapeAll unescapes until there are no escapes left. It ends because each round shortens s.
 func unescapeAll(s string) string {
 	for {
-		next := unescape(s)
+		next := percentDecode(s)
 		if next == s {
 			return s
 		}
@@ -125,29 +125,12 @@ func unescapeAll(s string) string {
 	}
 }
 
-func unescape(s string) string {
-	if !strings.Contains(s, "%") {
-		return s
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
-			b = append(b, unhex(s[i+1])<<4|unhex(s[i+2]))
-			i += 2
-		} else {
-			b = append(b, s[i])
-		}
-	}
-	return string(b)
-}
-
 // escapeOnce escapes #, %, and everything except visible ASCII characters.
 func escapeOnce(s string) string {
-	const digits = "0123456789ABCDEF"
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c <= ' ' || c >= 0x7f || c == '#' || c == '%' {
-			b = append(b, '%', digits[c>>4], digits[c&15])
+			b = append(b, '%', upperHex[c>>4], upperHex[c&15])
 		} else {
 			b = append(b, c)
 		}

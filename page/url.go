@@ -107,13 +107,11 @@ func (u URL) IsRobotsTxt() bool {
 // Site returns the scheme, host and port, such as "https://example.com:8443".
 func (u URL) Site() string {
 	scheme, authority, _ := u.split()
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		authority = authority[i+1:]
-	}
 	if scheme == "" {
 		return ""
 	}
-	return scheme + "://" + authority
+	_, hostPort := cutUser(authority)
+	return scheme + "://" + hostPort
 }
 
 // split cuts u into scheme, authority (user information, host and port) and the
@@ -133,10 +131,14 @@ func (u URL) split() (scheme, authority, tail string) {
 
 func (u URL) hostPort() string {
 	_, authority, _ := u.split()
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		return authority[i+1:]
-	}
-	return authority
+	_, hostPort := cutUser(authority)
+	return hostPort
+}
+
+// cutUser separates the user information, with its "@", from host and port.
+func cutUser(authority string) (user, hostPort string) {
+	i := strings.LastIndexByte(authority, '@') + 1
+	return authority[:i], authority[i:]
 }
 
 // splitPort separates host and port. The colons of an IPv6 address are inside brackets.

@@ -23,10 +23,7 @@ import (
 //  3. Keys hold no byte below 0x21.
 func (u URL) Key() string {
 	scheme, authority, tail := u.split()
-	user, hostPort := "", authority
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		user, hostPort = authority[:i+1], authority[i+1:]
-	}
+	user, hostPort := cutUser(authority)
 	host, port := splitPort(hostPort)
 	var b strings.Builder
 	b.Grow(len(u) + 1)
