@@ -61,7 +61,7 @@ func (c *content) document(f *Fetch) Document {
 	}
 	if !doc.NoFollow {
 		doc.Links = countingLinks(f.URL, base, c.links)
-		doc.Frames = frameTargets(f.URL, base, c.frames)
+		doc.Frames = distinctURLs(f.URL, base, c.frames, MaxFrames, maxFrameBytes)
 	}
 	return doc
 }

@@ -27,25 +27,26 @@ func (x *extractor) enterFrame(n *html.Node) {
 	}
 }
 
-// frameTargets resolves the frames of the page at self. It drops URLs that are not http or
-// https (about:blank, javascript:, data:), and the page itself.
-func frameTargets(self URL, base *Resolver, refs []string) []URL {
+// distinctURLs resolves references of the page at self. It drops URLs that are not http or https
+// (about:, javascript:, data:, blob:), the page itself, which empty references name, and
+// repetitions. It stops at a number of URLs, and at a number of bytes of them.
+func distinctURLs(self URL, base *Resolver, refs []string, most, mostBytes int) []URL {
 	if len(refs) == 0 {
 		return nil
 	}
-	var frames []URL
+	var urls []URL
 	seen := make(map[URL]bool, len(refs))
 	size := 0
 	for _, ref := range refs {
-		target, err := base.Resolve(ref)
-		if err != nil || target == self || seen[target] {
+		u, err := base.Resolve(ref)
+		if err != nil || u == self || seen[u] {
 			continue
 		}
-		if size += len(target); len(frames) == MaxFrames || size > maxFrameBytes {
+		if size += len(u); len(urls) == most || size > mostBytes {
 			break
 		}
-		seen[target] = true
-		frames = append(frames, target)
+		seen[u] = true
+		urls = append(urls, u)
 	}
-	return frames
+	return urls
 }

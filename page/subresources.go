@@ -1,6 +1,7 @@
 package page
 
 import (
+	"math"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -17,50 +18,18 @@ const MaxSubresources = 500
 //
 // It returns nothing for fetches that are not HTML pages.
 func Subresources(f *Fetch) []URL {
-	if !f.IsSuccess() {
+	if !f.IsSuccess() || bodyKind(f) != kindHTML {
 		return nil
 	}
-	k := bodyKind(f)
-	if k != kindHTML {
-		return nil
-	}
-	body, err := readBody(f, k)
-	if err != nil {
-		return nil
-	}
+	body := decode(f.Body, f.Header.Get("Content-Type"), kindHTML)
 	var c resourceCollector
 	c.collect(parseTree(body))
-	base := NewResolver(f.URL)
-	if c.baseRef != "" {
-		if u, err := base.Resolve(c.baseRef); err == nil {
-			base = NewResolver(u)
-		}
-	}
-	return resourceURLs(f.URL, base, c.refs)
-}
-
-// resourceURLs resolves references. It drops URLs that are not http or https (data:, blob:),
-// and the page itself, which empty references name.
-func resourceURLs(self URL, base *Resolver, refs []string) []URL {
-	var urls []URL
-	seen := make(map[URL]bool, len(refs))
-	for _, ref := range refs {
-		u, err := base.Resolve(ref)
-		if err != nil || u == self || seen[u] {
-			continue
-		}
-		if len(urls) == MaxSubresources {
-			break
-		}
-		seen[u] = true
-		urls = append(urls, u)
-	}
-	return urls
+	return distinctURLs(f.URL, c.resolver(f.URL), c.refs, MaxSubresources, math.MaxInt)
 }
 
 type resourceCollector struct {
-	baseRef string
-	refs    []string
+	directives // only <base>
+	refs       []string
 }
 
 // collect walks a tree. Depth is no danger here: the trees of parseTree are at most 512 deep.
@@ -79,9 +48,7 @@ func (c *resourceCollector) element(n *html.Node) {
 	name := "src"
 	switch n.DataAtom {
 	case atom.Base:
-		if ref, ok := attribute(n, "href"); ok && c.baseRef == "" {
-			c.baseRef = ref
-		}
+		c.read(n)
 		return
 	case atom.Link:
 		if !loadsLink(n) {

@@ -15,6 +15,8 @@ func TestSubresources(t *testing.T) {
 			"https://x.example/a.css https://x.example/d/b.js https://cdn.example/c.png"},
 		{"once each", `<img src=a.png><img src=a.png><script src=a.png></script>`, "https://x.example/d/a.png"},
 		{"base", `<base href=https://y.example/z/><script src=b.js></script>`, "https://y.example/z/b.js"},
+		{"two bases", `<base href=""><base href=https://y.example/><script src=b.js></script>`, "https://x.example/d/b.js"},
+		{"base of another scheme", `<base href=file:///c/><script src=b.js></script><img src=https://x.example/i.png>`, "https://x.example/i.png"},
 		{"preload", `<link rel="modulepreload" href=/m.js><link rel=preload as=font href=/f.woff2>`, "https://x.example/m.js https://x.example/f.woff2"},
 		{"not loaded", `<link rel=canonical href=/c><link rel="alternate stylesheet" href=/alt.css><a href=/d>d</a><template><img src=/t.png></template>`, ""},
 		{"no address", `<script></script><img src=""><img src="data:image/png;base64,AA"><img src="/d/">`, ""},
