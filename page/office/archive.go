@@ -55,6 +55,12 @@ type handler interface {
 	text(s string)
 }
 
+// startsOnly is embedded in handlers to which only start tags matter.
+type startsOnly struct{}
+
+func (startsOnly) end(string)  {}
+func (startsOnly) text(string) {}
+
 // element is a start tag. Its name has no prefix: the formats are known by their local names,
 // and the two editions of ISO/IEC 29500 have different namespaces for the same.
 type element struct {
@@ -71,6 +77,10 @@ func (e *element) attr(name string) string {
 	}
 	return ""
 }
+
+// isTrue and isFalse read an attribute of ISO/IEC 29500 that says yes or no.
+func isTrue(v string) bool  { return v == "1" || v == "true" }
+func isFalse(v string) bool { return v == "0" || v == "false" }
 
 // relation returns the identifier of a relation (r:id), "" if there is none.
 func (e *element) relation() string {
@@ -181,6 +191,7 @@ func (c *counted) Read(p []byte) (int, error) {
 
 // relations are the targets of a part's relations, by their identifiers.
 type relations struct {
+	startsOnly
 	part   string // the file that they belong to
 	inside map[string]string
 	links  map[string]string
@@ -216,25 +227,72 @@ func (r *relations) start(e *element) bool {
 	return false
 }
 
-func (r *relations) end(string)  {}
-func (r *relations) text(string) {}
+// readLinked passes a file to the handler that newHandler returns for the targets of its links.
+func (a *archive) readLinked(name string, newHandler func(links map[string]string) handler) error {
+	r, err := a.relationsOf(name)
+	if err != nil {
+		return err
+	}
+	return a.read(name, newHandler(r.links))
+}
 
-// mainPart returns the file with the content of a document of ISO/IEC 29500, and the one with
-// its properties, "" if there is none.
-func (a *archive) mainPart() (content, properties string, err error) {
+// mainPart returns the file with the content of a document of ISO/IEC 29500. It also reads the
+// properties of the document, if there are any.
+func (a *archive) mainPart() (string, error) {
 	f := &mainFinder{types: make(map[string]string)}
 	if err := a.read("_rels/.rels", f); err != nil {
-		return "", "", err
+		return "", err
 	}
-	content, properties = f.types["officeDocument"], f.types["core-properties"]
-	if content == "" {
-		return "", "", fmt.Errorf("%w: it names no main part", ErrDamaged)
+	main := f.types["officeDocument"]
+	if main == "" {
+		return "", fmt.Errorf("%w: it names no main part", ErrDamaged)
 	}
-	return content, properties, nil
+	a.readProperties(f.types["core-properties"])
+	return main, nil
+}
+
+// part is a slide or sheet that the main part lists.
+type part struct {
+	file, relation, name string
+	hidden               bool
+}
+
+// listed takes the parts that a document lists, in their order.
+type listed struct {
+	startsOnly
+	of    string // the element that names one
+	parts []part
+}
+
+// parts returns the parts that the main part lists in elements of a name.
+func (a *archive) parts(main, of string) ([]part, error) {
+	files, err := a.relationsOf(main)
+	if err != nil {
+		return nil, err
+	}
+	l := &listed{of: of}
+	if err := a.read(main, l); err != nil {
+		return nil, err
+	}
+	for i := range l.parts {
+		l.parts[i].file = files.inside[l.parts[i].relation]
+	}
+	return l.parts, nil
+}
+
+func (l *listed) start(e *element) bool {
+	if e.name == l.of && len(l.parts) < maxListed {
+		state := e.attr("state")
+		l.parts = append(l.parts, part{relation: e.relation(), name: e.attr("name"), hidden: state == "hidden" || state == "veryHidden"})
+	}
+	return true
 }
 
 // mainFinder takes the relations of the whole document by type.
-type mainFinder struct{ types map[string]string }
+type mainFinder struct {
+	startsOnly
+	types map[string]string
+}
 
 func (f *mainFinder) start(e *element) bool {
 	if e.name == "Relationship" {
@@ -244,6 +302,3 @@ func (f *mainFinder) start(e *element) bool {
 	}
 	return true
 }
-
-func (f *mainFinder) end(string)  {}
-func (f *mainFinder) text(string) {}

@@ -104,13 +104,13 @@ func (b bounds) read(k Kind, body []byte) ([]byte, error) {
 	}
 	switch k {
 	case Word:
-		err = a.word(w)
+		err = a.word()
 	case Slides:
-		err = a.slides(w)
+		err = a.slides()
 	case Sheet:
-		err = a.sheets(w)
+		err = a.sheets()
 	case OpenDocument:
-		err = a.openDocument(w)
+		err = a.openDocument()
 	default:
 		err = fmt.Errorf("%w: unknown kind %d", ErrDamaged, k)
 	}

@@ -4,7 +4,7 @@ import "strconv"
 
 // openDocument reads a text, presentation or spreadsheet of OpenDocument. Deleted text,
 // comments and the notes of a speaker are left out.
-func (a *archive) openDocument(w *writer) error {
+func (a *archive) openDocument() error {
 	if a.has("META-INF/manifest.xml") {
 		m := new(manifest)
 		if err := a.read("META-INF/manifest.xml", m); err != nil {
@@ -14,20 +14,20 @@ func (a *archive) openDocument(w *writer) error {
 			return ErrEncrypted
 		}
 	}
-	a.readProperties("meta.xml", w)
-	return a.read("content.xml", &odfReader{w: w})
+	a.readProperties("meta.xml")
+	return a.read("content.xml", &odfReader{w: a.out})
 }
 
 // manifest finds out whether files of a document are encrypted.
-type manifest struct{ encrypted bool }
+type manifest struct {
+	startsOnly
+	encrypted bool
+}
 
 func (m *manifest) start(e *element) bool {
 	m.encrypted = m.encrypted || e.name == "encryption-data"
 	return true
 }
-
-func (m *manifest) end(string)  {}
-func (m *manifest) text(string) {}
 
 // odfReader writes the paragraphs of a text or slide, and each row of a table as a paragraph.
 type odfReader struct {

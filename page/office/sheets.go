@@ -10,18 +10,13 @@ import (
 // sheets reads a document of SpreadsheetML: the texts in the cells of the sheets that are
 // shown, row by row. Numbers are left out, because how they are shown follows from formats
 // that are not read: a date would be a number of days.
-func (a *archive) sheets(w *writer) error {
-	main, props, err := a.mainPart()
+func (a *archive) sheets() error {
+	main, err := a.mainPart()
 	if err != nil {
 		return err
 	}
-	a.readProperties(props, w)
-	parts, err := a.relationsOf(main)
+	sheets, err := a.parts(main, "sheet")
 	if err != nil {
-		return err
-	}
-	book := &listed{of: "sheet"}
-	if err := a.read(main, book); err != nil {
 		return err
 	}
 	shared := new(sharedStrings)
@@ -30,25 +25,27 @@ func (a *archive) sheets(w *writer) error {
 			return err
 		}
 	}
-	for _, sheet := range book.parts {
-		name := parts.inside[sheet.relation]
+	for _, sheet := range sheets {
 		if sheet.hidden || sheet.relation == "" {
 			continue
 		}
-		if !a.has(name) {
-			return fmt.Errorf("%w: sheet %q is missing", ErrDamaged, sheet.relation)
-		}
-		links, err := a.relationsOf(name)
-		if err != nil {
-			return err
-		}
-		w.begin("h2")
-		w.text(sheet.name)
-		if err := a.read(name, &sheetReader{w: w, shared: shared.list, links: links.links}); err != nil {
+		if err := a.sheet(sheet, shared.list); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// sheet writes one sheet under its name.
+func (a *archive) sheet(sheet part, shared []string) error {
+	if !a.has(sheet.file) {
+		return fmt.Errorf("%w: sheet %q is missing", ErrDamaged, sheet.relation)
+	}
+	return a.readLinked(sheet.file, func(links map[string]string) handler {
+		a.out.begin("h2")
+		a.out.text(sheet.name)
+		return &sheetReader{w: a.out, shared: shared, links: links}
+	})
 }
 
 // sharedStrings are the texts that cells refer to by number, without the space around them: the
@@ -106,7 +103,7 @@ type sheetReader struct {
 func (r *sheetReader) start(e *element) bool {
 	switch e.name {
 	case "row":
-		if h := e.attr("hidden"); h == "1" || h == "true" {
+		if isTrue(e.attr("hidden")) {
 			return false
 		}
 		r.w.begin("p")

@@ -4,57 +4,25 @@ import "fmt"
 
 // slides reads a document of PresentationML: the slides that are shown, in their order. Notes
 // and the texts of layouts are left out.
-func (a *archive) slides(w *writer) error {
-	main, props, err := a.mainPart()
+func (a *archive) slides() error {
+	main, err := a.mainPart()
 	if err != nil {
 		return err
 	}
-	a.readProperties(props, w)
-	parts, err := a.relationsOf(main)
+	slides, err := a.parts(main, "sldId")
 	if err != nil {
 		return err
 	}
-	order := &listed{of: "sldId"}
-	if err := a.read(main, order); err != nil {
-		return err
-	}
-	for _, part := range order.parts {
-		name := parts.inside[part.relation]
-		if !a.has(name) {
-			return fmt.Errorf("%w: slide %q is missing", ErrDamaged, part.relation)
+	for _, slide := range slides {
+		if !a.has(slide.file) {
+			return fmt.Errorf("%w: slide %q is missing", ErrDamaged, slide.relation)
 		}
-		links, err := a.relationsOf(name)
-		if err != nil {
-			return err
-		}
-		if err := a.read(name, &slideReader{w: w, links: links.links}); err != nil {
+		if err := a.readLinked(slide.file, func(links map[string]string) handler { return &slideReader{w: a.out, links: links} }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// listed takes the parts that a document lists, in their order.
-type listed struct {
-	of    string // the element that names one
-	parts []part
-}
-
-type part struct {
-	relation, name string
-	hidden         bool
-}
-
-func (l *listed) start(e *element) bool {
-	if e.name == l.of && len(l.parts) < maxListed {
-		state := e.attr("state")
-		l.parts = append(l.parts, part{e.relation(), e.attr("name"), state == "hidden" || state == "veryHidden"})
-	}
-	return true
-}
-
-func (l *listed) end(string)  {}
-func (l *listed) text(string) {}
 
 // slideReader writes the paragraphs of a slide.
 type slideReader struct {
@@ -70,7 +38,7 @@ func (r *slideReader) start(e *element) bool {
 	case "Fallback":
 		return false
 	case "sld":
-		return e.attr("show") != "0" && e.attr("show") != "false"
+		return !isFalse(e.attr("show"))
 	case "sp", "graphicFrame":
 		r.title = false
 	case "ph":

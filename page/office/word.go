@@ -8,12 +8,11 @@ import (
 
 // word reads a document of WordprocessingML: its body, then footnotes and endnotes. Headers,
 // footers, comments, deleted and hidden text are left out.
-func (a *archive) word(w *writer) error {
-	main, props, err := a.mainPart()
+func (a *archive) word() error {
+	main, err := a.mainPart()
 	if err != nil {
 		return err
 	}
-	a.readProperties(props, w)
 	dir := path.Dir(main)
 	headings := &styles{levels: make(map[string]int)}
 	if name := path.Join(dir, "styles.xml"); a.has(name) {
@@ -25,11 +24,10 @@ func (a *archive) word(w *writer) error {
 		if i > 0 && !a.has(name) {
 			continue
 		}
-		links, err := a.relationsOf(name)
+		err := a.readLinked(name, func(links map[string]string) handler {
+			return &wordReader{w: a.out, levels: headings.levels, links: links}
+		})
 		if err != nil {
-			return err
-		}
-		if err := a.read(name, &wordReader{w: w, levels: headings.levels, links: links.links}); err != nil {
 			return err
 		}
 	}
@@ -39,6 +37,7 @@ func (a *archive) word(w *writer) error {
 // styles take from a document which styles are those of headings. Programs in other languages
 // than English have other identifiers for them, but the same names.
 type styles struct {
+	startsOnly
 	levels map[string]int // 1 for a title and the highest headings
 	id     string
 }
@@ -66,9 +65,6 @@ func (s *styles) add(level string, plus int) {
 		s.levels[s.id] = n + plus
 	}
 }
-
-func (s *styles) end(string)  {}
-func (s *styles) text(string) {}
 
 // wordReader writes paragraphs.
 type wordReader struct {
@@ -99,7 +95,7 @@ func (r *wordReader) start(e *element) bool {
 	case "r":
 		r.hidden = false
 	case "vanish":
-		r.hidden = e.attr("val") != "0" && e.attr("val") != "false"
+		r.hidden = !isFalse(e.attr("val"))
 	case "t":
 		r.inText = true
 	case "instrText":

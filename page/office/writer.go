@@ -135,12 +135,12 @@ type properties struct {
 
 // readProperties reads the title of the document, if it can be read: a document without
 // properties is as good as any.
-func (a *archive) readProperties(name string, w *writer) {
+func (a *archive) readProperties(name string) {
 	if name == "" || !a.has(name) {
 		return
 	}
-	if err := a.read(name, &properties{w: w}); err != nil {
-		w.title = ""
+	if err := a.read(name, &properties{w: a.out}); err != nil {
+		a.out.title = ""
 	}
 }
 
