@@ -3,6 +3,7 @@ package config
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -58,6 +59,11 @@ func Patterns(lines string) (list []string) {
 	return list
 }
 
+// eachLine reports whether all items of a setting that is a list satisfy ok.
+func eachLine(lines string, ok func(string) bool) bool {
+	return !slices.ContainsFunc(Patterns(lines), func(line string) bool { return !ok(line) })
+}
+
 func defaultCrawl() Crawl {
 	return Crawl{
 		Scope: "host", Depth: -1, Delay: time.Second, Concurrency: 32, PerHost: 1,
@@ -77,7 +83,7 @@ var crawlSettings = []setting{
 	checked("crawl.headers", "header fields SITE NAME: VALUE, such as https://intranet.example Authorization: Bearer @PATH, one per line, and none that the crawler sets itself", func(c *Config) *string { return &c.Crawl.Headers }, areHeaders).list().hidden(),
 	checked("crawl.proxy", "the URL of a proxy (http, https or socks5)", func(c *Config) *string { return &c.Crawl.Proxy }, isProxy),
 	boolean("crawl.allow_private", func(c *Config) *bool { return &c.Crawl.AllowPrivate }),
-	checked("crawl.warc", "a path", func(c *Config) *string { return &c.Crawl.WARC }, func(v string) bool { return !strings.ContainsRune(v, 0) }),
+	checked("crawl.warc", "a path", func(c *Config) *string { return &c.Crawl.WARC }, noZero),
 	boolean("crawl.follow", func(c *Config) *bool { return &c.Crawl.Follow }),
 	period("crawl.delay", func(c *Config) *time.Duration { return &c.Crawl.Delay }, 0, 24*time.Hour),
 	number("crawl.concurrency", func(c *Config) *int { return &c.Crawl.Concurrency }, 1, 10_000),
@@ -94,12 +100,10 @@ var crawlSettings = []setting{
 }
 
 func arePatterns(v string) bool {
-	for _, p := range Patterns(v) {
-		if _, err := regexp.Compile(p); err != nil {
-			return false
-		}
-	}
-	return true
+	return eachLine(v, func(pattern string) bool {
+		_, err := regexp.Compile(pattern)
+		return err == nil
+	})
 }
 
 // isField reports whether v can be part of a header field: it must not end the line.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -71,13 +72,13 @@ func (f *file) add(section string, name, value *yaml.Node) error {
 	if isSection(key) {
 		return f.walk(key+".", value)
 	}
-	if _, ok := lookup(key); !ok {
+	s, ok := lookup(key)
+	if !ok {
 		return &Error{Where: f.at(name), Key: key, Reason: "there is no such key" + f.instead(key)}
 	}
 	if earlier, ok := f.entries[key]; ok {
 		return &Error{Where: f.at(name), Key: key, Reason: "is already set at " + earlier.where}
 	}
-	s, _ := lookup(key)
 	if lines, ok := itemsOf(value); ok && s.lists {
 		f.entries[key] = entry{value: lines, where: f.at(value)}
 		return nil
@@ -117,12 +118,7 @@ func itemsOf(n *yaml.Node) (lines string, ok bool) {
 }
 
 func isSection(key string) bool {
-	for _, s := range settings {
-		if strings.HasPrefix(s.key, key+".") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(settings, func(s setting) bool { return strings.HasPrefix(s.key, key+".") })
 }
 
 func (f *file) at(n *yaml.Node) string { return fmt.Sprintf("%s:%d", f.path, n.Line) }

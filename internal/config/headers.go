@@ -54,10 +54,8 @@ func isToken(name string) bool {
 }
 
 func areHeaders(v string) bool {
-	for _, line := range Patterns(v) {
-		if _, ok := parseHeader(line); !ok {
-			return false
-		}
-	}
-	return true
+	return eachLine(v, func(line string) bool {
+		_, ok := parseHeader(line)
+		return ok
+	})
 }

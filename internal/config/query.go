@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"golang.org/x/text/language"
@@ -60,15 +59,8 @@ var querySettings = []setting{
 
 func weight(key string, field func(*Weights) *float64) setting {
 	const most = 1000
-	return setting{
-		key: key, allowed: fmt.Sprintf("a number from 0 to %d", most),
-		set: func(c *Config, v string) bool {
-			x, err := strconv.ParseFloat(v, 64)
-			*field(&c.Query.Weights) = x
-			return err == nil && x >= 0 && x <= most
-		},
-		get: func(c *Config) string { return strconv.FormatFloat(*field(&c.Query.Weights), 'g', -1, 64) },
-	}
+	of := func(c *Config) *float64 { return field(&c.Query.Weights) }
+	return decimal(key, fmt.Sprintf("a number from 0 to %d", most), of, func(x float64) bool { return x >= 0 && x <= most })
 }
 
 func isLanguageTag(s string) bool {

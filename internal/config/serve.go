@@ -58,38 +58,30 @@ func isAddress(v string) bool {
 	if err != nil || strings.ContainsAny(host, "/@ ") {
 		return false
 	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	return err == nil && n <= 65535
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
 }
 
 var hostName = regexp.MustCompile(`^[\pL\pN_]([\pL\pN_.-]*[\pL\pN_])?\.?$`)
 
 func areHosts(v string) bool {
-	for _, name := range Patterns(v) {
-		if len(name) > 255 || !hostName.MatchString(name) {
-			return false
-		}
-	}
-	return true
+	return eachLine(v, func(name string) bool { return len(name) <= 255 && hostName.MatchString(name) })
 }
 
-// areOrigins reports whether v has origins only, exactly as browsers send them in the header
+func areOrigins(v string) bool { return eachLine(v, isOrigin) }
+
+// isOrigin reports whether a browser could send an origin in exactly this form in the header
 // Origin: without a path or a default port, and with the host in lower case and ASCII. An
 // origin in any other form would never match.
-func areOrigins(v string) bool {
-	for _, origin := range Patterns(v) {
-		u, err := url.Parse(origin)
-		if err != nil || origin != u.Scheme+"://"+u.Host || u.Hostname() == "" || strings.HasSuffix(u.Host, ":") {
-			return false
-		}
-		if defaultPort[u.Scheme] == "" || u.Port() == defaultPort[u.Scheme] {
-			return false
-		}
-		if strings.ContainsFunc(u.Host, func(r rune) bool { return r > '~' || 'A' <= r && r <= 'Z' || r == '*' }) {
-			return false
-		}
+func isOrigin(origin string) bool {
+	u, err := url.Parse(origin)
+	switch {
+	case err != nil || origin != u.Scheme+"://"+u.Host || u.Hostname() == "" || strings.HasSuffix(u.Host, ":"):
+		return false
+	case defaultPort[u.Scheme] == "" || u.Port() == defaultPort[u.Scheme]:
+		return false
 	}
-	return true
+	return !strings.ContainsFunc(u.Host, func(r rune) bool { return r > '~' || 'A' <= r && r <= 'Z' || r == '*' })
 }
 
 var defaultPort = map[string]string{"http": "80", "https": "443"}

@@ -33,7 +33,7 @@ func (s setting) list() setting {
 
 // settings lists all keys, in the order of config.yaml.
 var settings = slices.Concat([]setting{
-	text("data", func(c *Config) *string { return &c.Data }),
+	checked("data", "a path", func(c *Config) *string { return &c.Data }, func(v string) bool { return v != "" && noZero(v) }),
 	checked("store", "badger: or nothing for the data directory, or a URL such as postgres://USER@HOST/DATABASE", func(c *Config) *string { return &c.Store }, isStore).hidden(),
 	checked("index", "sqlite: or a URL", func(c *Config) *string { return &c.Index }, noZero).hidden(),
 	number("index_shards", func(c *Config) *int { return &c.IndexShards }, 1, 1024),
@@ -80,14 +80,6 @@ func lookup(key string) (setting, bool) {
 	return settings[i], true
 }
 
-func text(key string, field func(*Config) *string) setting {
-	return setting{
-		key: key, allowed: "a path",
-		set: func(c *Config, v string) bool { *field(c) = v; return v != "" && !strings.ContainsRune(v, 0) },
-		get: func(c *Config) string { return *field(c) },
-	}
-}
-
 func noZero(v string) bool { return !strings.ContainsRune(v, 0) }
 
 // isStore refuses what is neither the data directory nor a URL. A mistyped URL (postgres:/db)
@@ -96,7 +88,7 @@ func isStore(v string) bool {
 	return v == "" || v == "badger:" || noZero(v) && strings.Contains(v, "://")
 }
 
-// checked is a text that may be empty and has to satisfy ok.
+// checked is a text that has to satisfy ok.
 func checked(key, allowed string, field func(*Config) *string, ok func(string) bool) setting {
 	return setting{
 		key: key, allowed: allowed,
@@ -107,8 +99,17 @@ func checked(key, allowed string, field func(*Config) *string, ok func(string) b
 
 // period is a time with its unit, as in 1m30s, between two bounds.
 func period(key string, field func(*Config) *time.Duration, least, most time.Duration) setting {
+	return timed(key, fmt.Sprintf("a time like 1m30s or 36h, from %v to %v", least, most), field, least, most)
+}
+
+// duration is a time with its unit, up to a whole number of hours.
+func duration(key string, field func(*Config) *time.Duration, most time.Duration) setting {
+	return timed(key, fmt.Sprintf("a duration like 0s, 90m or 24h, at most %dh", int(most.Hours())), field, 0, most)
+}
+
+func timed(key, allowed string, field func(*Config) *time.Duration, least, most time.Duration) setting {
 	return setting{
-		key: key, allowed: fmt.Sprintf("a time like 1m30s or 36h, from %v to %v", least, most),
+		key: key, allowed: allowed,
 		set: func(c *Config, v string) bool {
 			d, err := time.ParseDuration(v)
 			*field(c) = d
@@ -120,11 +121,8 @@ func period(key string, field func(*Config) *time.Duration, least, most time.Dur
 
 func oneOf(key string, field func(*Config) *string, values ...string) setting {
 	last := len(values) - 1
-	return setting{
-		key: key, allowed: strings.Join(values[:last], ", ") + " or " + values[last],
-		set: func(c *Config, v string) bool { *field(c) = v; return slices.Contains(values, v) },
-		get: func(c *Config) string { return *field(c) },
-	}
+	allowed := strings.Join(values[:last], ", ") + " or " + values[last]
+	return checked(key, allowed, field, func(v string) bool { return slices.Contains(values, v) })
 }
 
 func number(key string, field func(*Config) *int, least, most int) setting {
@@ -160,19 +158,6 @@ func autoOr(s setting) setting {
 	return s
 }
 
-// duration is a time with its unit, up to a whole number of hours.
-func duration(key string, field func(*Config) *time.Duration, most time.Duration) setting {
-	return setting{
-		key: key, allowed: fmt.Sprintf("a duration like 0s, 90m or 24h, at most %dh", int(most.Hours())),
-		set: func(c *Config, v string) bool {
-			d, err := time.ParseDuration(v)
-			*field(c) = d
-			return err == nil && d >= 0 && d <= most
-		},
-		get: func(c *Config) string { return field(c).String() },
-	}
-}
-
 func boolean(key string, field func(*Config) *bool) setting {
 	return setting{
 		key: key, allowed: "true or false",
@@ -184,12 +169,18 @@ func boolean(key string, field func(*Config) *bool) setting {
 // toleranceOf is a relative error, or 0.
 func toleranceOf(key string, field func(*Config) *float64) setting {
 	const least, most = 0.000001, 0.1
+	allowed := fmt.Sprintf("0, or a number from %.6f to %g", least, most)
+	return decimal(key, allowed, field, func(x float64) bool { return x == 0 || x >= least && x <= most })
+}
+
+// decimal is a number that has to satisfy ok, which refuses NaN.
+func decimal(key, allowed string, field func(*Config) *float64, ok func(float64) bool) setting {
 	return setting{
-		key: key, allowed: fmt.Sprintf("0, or a number from %.6f to %g", least, most),
+		key: key, allowed: allowed,
 		set: func(c *Config, v string) bool {
 			x, err := strconv.ParseFloat(v, 64)
 			*field(c) = x
-			return err == nil && (x == 0 || x >= least && x <= most)
+			return err == nil && ok(x)
 		},
 		get: func(c *Config) string { return strconv.FormatFloat(*field(c), 'g', -1, 64) },
 	}
