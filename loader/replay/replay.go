@@ -3,11 +3,11 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -82,22 +82,19 @@ const (
 // loaded, ctx ends, or the sink fails; it does not wait for observers. If an input cannot
 // be read, Run continues with the next one and reports it in the error.
 func Run(ctx context.Context, sink Sink, inputs []Input, opts Options, p *Progress) error {
-	if opts.Loaders == 0 {
-		opts.Loaders = 4
-	}
 	fetches := make(chan *page.Fetch, buffer)
 	room := semaphore.NewWeighted(bufferBytes)
 	g, ctx := errgroup.WithContext(ctx)
-	for range opts.Loaders {
+	for range cmp.Or(opts.Loaders, 4) {
 		g.Go(func() error { return load(ctx, sink, fetches, room, p) })
 	}
-	var unread unreadable
+	s := &source{opts: opts.WARC, sink: sink, fetches: fetches, room: room, p: p}
 	g.Go(func() error {
 		defer close(fetches)
-		return (&source{opts.WARC, sink, fetches, room, p}).read(ctx, inputs, &unread)
+		return s.read(ctx, inputs)
 	})
 	err := g.Wait()
-	return errors.Join(err, unread.err())
+	return errors.Join(err, errors.Join(s.unread...))
 }
 
 func load(ctx context.Context, sink Sink, fetches <-chan *page.Fetch, room *semaphore.Weighted, p *Progress) error {
@@ -135,16 +132,17 @@ type source struct {
 	fetches chan<- *page.Fetch
 	room    *semaphore.Weighted
 	p       *Progress
+	unread  []error // an InputError for each input that could not be read
 }
 
-func (s *source) read(ctx context.Context, inputs []Input, unread *unreadable) error {
+func (s *source) read(ctx context.Context, inputs []Input) error {
 	for _, in := range inputs {
 		s.p.current.Store(&in.Name)
 		if err := s.readInput(ctx, in); err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			unread.add(in.Name, err)
+			s.unread = append(s.unread, &InputError{Name: in.Name, Err: err})
 		}
 	}
 	return nil
@@ -191,24 +189,6 @@ func (s *source) pass(ctx context.Context, f *page.Fetch) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// unreadable collects the errors of inputs that could not be read.
-type unreadable struct {
-	mu   sync.Mutex
-	errs []error
-}
-
-func (u *unreadable) add(name string, err error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.errs = append(u.errs, &InputError{Name: name, Err: err})
-}
-
-func (u *unreadable) err() error {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return errors.Join(u.errs...)
 }
 
 // InputError says that an input could not be read.
