@@ -1,8 +1,8 @@
 package trace
 
 import (
+	"cmp"
 	"slices"
-	"sort"
 	"sync"
 	"time"
 )
@@ -93,7 +93,7 @@ func thinned(all []clockSample) []clockSample {
 func (c *Clock) At(ts uint64) (at time.Time, within time.Duration, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	i := sort.Search(len(c.samples), func(i int) bool { return c.samples[i].ts >= ts })
+	i, _ := slices.BinarySearchFunc(c.samples, ts, func(s clockSample, ts uint64) int { return cmp.Compare(s.ts, ts) })
 	if i == 0 {
 		return at, 0, false
 	}

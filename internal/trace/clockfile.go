@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -44,7 +45,7 @@ func openClockFile(path string) (*clockFile, []clockSample, error) {
 	if err := c.f.Truncate(end); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("truncate the samples of the clock: %w", err), c.close())
 	}
-	if _, err := c.f.Seek(end, 0); err != nil {
+	if _, err := c.f.Seek(end, io.SeekStart); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("append to the samples of the clock: %w", err), c.close())
 	}
 	return c, samples, nil

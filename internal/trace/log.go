@@ -3,6 +3,7 @@ package trace
 import (
 	"errors"
 	"hash/maphash"
+	"strings"
 	"sync"
 	"time"
 
@@ -73,7 +74,7 @@ func (l *Log) Attempt(a notify.Attempt) {
 	if a.Err != nil {
 		r.conflict = errors.Is(a.Err, txn.ErrConflict) || errors.Is(a.Err, txn.ErrUnknown)
 		r.err = a.Err.Error()
-		r.err = r.err[:min(len(r.err), maxError)]
+		r.err = strings.ToValidUTF8(r.err[:min(len(r.err), maxError)], "") // the last character may be cut
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/txn"
@@ -33,6 +34,15 @@ func TestLog(t *testing.T) {
 	r := l.of("x")
 	if len(r) != 4 || len(r[0].err) != maxError || r[0].conflict || !r[1].conflict || r[2].kind != loaded || r[3].kind != found || r[3].end-r[3].began != int64(time.Minute) {
 		t.Errorf("records %+v", r)
+	}
+}
+
+// An error is cut between two characters.
+func TestLogCutsErrors(t *testing.T) {
+	l := NewLog(1)
+	l.Attempt(notify.Attempt{Rows: []string{"x"}, Err: errors.New("x" + strings.Repeat("é", maxError))})
+	if text := l.of("x")[0].err; !utf8.ValidString(text) || len(text) != maxError-1 {
+		t.Errorf("%d bytes, which end with %q", len(text), text[len(text)-2:])
 	}
 }
 
