@@ -39,11 +39,12 @@ func converse(ctx context.Context, conn net.Conn, req Request, stdout, stderr io
 	}()
 	req.Version = version
 	if err := conn.SetDeadline(time.Now().Add(silenceLimit)); err != nil {
-		return 0, fmt.Errorf("send a request to the process that holds the data directory: %w", err)
+		return 0, sendError(err)
 	}
+	// If the server has closed the connection, it may have sent a refusal, which receive reads.
 	if err := writeJSONFrame(conn, frameRequest, req); err != nil && !isGone(err) {
-		return 0, silence(conn, fmt.Errorf("send a request to the process that holds the data directory: %w", err))
-	} // if the server has closed the connection, it may have sent a refusal, which receive reads
+		return 0, silence(conn, sendError(err))
+	}
 	status, err = receive(deadlineReader{conn}, stdout, stderr)
 	return status, silence(conn, err)
 }
@@ -117,6 +118,10 @@ func dialError(ctx context.Context, err error) error {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EAGAIN): // EAGAIN: the backlog of the socket is full
 		return fmt.Errorf("%w (%w)", ErrNobody, err)
 	}
+	return sendError(err)
+}
+
+func sendError(err error) error {
 	return fmt.Errorf("send a request to the process that holds the data directory: %w", err)
 }
 

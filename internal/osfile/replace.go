@@ -3,7 +3,6 @@ package osfile
 import (
 	"bufio"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -76,10 +75,8 @@ func createPart(dir string, old fs.FileInfo) (*os.File, error) {
 	}
 	for {
 		var random [16]byte
-		if _, err := rand.Read(random[:]); err != nil {
-			return nil, err
-		}
-		name := filepath.Join(dir, ".indexer-"+hex.EncodeToString(random[:])+".part")
+		_, _ = rand.Read(random[:]) // it never fails
+		name := filepath.Join(dir, fmt.Sprintf(".indexer-%x.part", random))
 		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if err != nil {
 			return nil, err
