@@ -37,8 +37,7 @@ type reading struct {
 // read reads the document. It returns an error if no document can be read.
 func (p *prepared) read(ctx context.Context, pdfs PDFReader) error {
 	result, err := pdfs.Read(ctx, p.loaded.Body)
-	unreadable := pdf.Unreadable("")
-	failed := errors.As(err, &unreadable)
+	unreadable, failed := errors.AsType[pdf.Unreadable](err)
 	switch {
 	case failed:
 		result = []byte(unreadable)
