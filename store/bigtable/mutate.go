@@ -55,13 +55,13 @@ func (db *DB) mutateMain(ctx context.Context, m *store.RowMutation) (store.Resul
 	case predicate == nil && m.Require != nil:
 		return refusal(m, nil), nil // no cell can have that timestamp
 	case predicate == nil:
-		db.counters.writes.Add(1)
+		db.counters.Writes.Add(1)
 		if err := db.apply(ctx, []store.RowMutation{*m}); err != nil {
 			return store.Result{}, err
 		}
 		return store.Result{Outcome: store.Applied}, nil
 	}
-	db.counters.guarded.Add(1)
+	db.counters.Guarded.Add(1)
 	mut, ops := db.encode(m)
 	// A guard that failed may hold by the time its cell is looked up, because its writer
 	// has removed it. Then the mutation is tried again, a bounded number of times.

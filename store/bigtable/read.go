@@ -21,7 +21,7 @@ func (db *DB) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]st
 	if err := db.checker.Schema.Selectors(sel); err != nil {
 		return nil, err
 	}
-	db.counters.reads.Add(1)
+	db.counters.Reads.Add(1)
 	if len(row) > limits.MaxRowBytes {
 		return nil, nil // no such row can have been written
 	}
@@ -104,7 +104,7 @@ func (db *DB) readOne(ctx context.Context, t *bigtable.Table, key string, wants 
 	}
 	bounded, cancel := db.bounded(ctx)
 	defer cancel()
-	db.counters.readRequests.Add(1)
+	db.counters.ReadRequests.Add(1)
 	row, err := t.ReadRow(bounded, key, bigtable.RowFilter(anyOf(filters)))
 	if err != nil {
 		return nil, callError(bounded, fmt.Sprintf("read row %.80q", key[1:]), err)

@@ -145,7 +145,7 @@ func (db *DB) sendReads(calls []*readCall) {
 			keys = append(keys, c.key)
 		}
 	}
-	db.counters.readRequests.Add(1)
+	db.counters.ReadRequests.Add(1)
 	err := db.main.ReadRows(ctx, keys, func(r bigtable.Row) bool {
 		rows[r.Key()] = r
 		return true

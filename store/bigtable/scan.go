@@ -19,7 +19,7 @@ func (db *DB) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error
 	if _, err := db.checker.Schema.Group(r.Group); err != nil {
 		return nil, err
 	}
-	db.counters.scans.Add(1)
+	db.counters.Scans.Add(1)
 	g := db.group(r.Group)
 	w := g.want(r.ColumnPrefix, true, r.MinTS, r.MaxTS, r.Newest)
 	if w.impossible || r.End != nil && string(r.End) <= string(r.Start) {
@@ -117,7 +117,7 @@ func (db *DB) readRange(ctx context.Context, t *bigtable.Table, ranges bigtable.
 	if limit > 0 {
 		opts = append(opts, bigtable.LimitRows(limit))
 	}
-	db.counters.scanRequests.Add(1)
+	db.counters.ScanRequests.Add(1)
 	stopped := false
 	err := t.ReadRows(ctx, ranges, func(r bigtable.Row) bool {
 		watch.Stop() // fn may take its time

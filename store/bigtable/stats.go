@@ -1,18 +1,20 @@
 package bigtable
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/webindexer/indexer/store/internal/engine"
+)
 
 type counters struct {
-	reads, readRequests, writes, writeRequests, guarded, scans, scanRequests, resolved, unknown, readAgain atomic.Int64
+	engine.Counters
+	resolved, unknown, readAgain atomic.Int64
 }
 
-// Stats counts the calls of the table, and the requests to Bigtable that they took. It
-// does not count repetitions by the client.
+// Stats counts the calls of the table since Open, and the requests to Bigtable that they took.
+// Guarded counts the calls of Mutate with guards; a refusal takes a read as well.
 type Stats struct {
-	Reads, ReadRequests   int64 // Read
-	Writes, WriteRequests int64 // rows of Apply, and of Mutate without guards
-	Guarded               int64 // Mutate with guards; one request each, and a read after a refusal
-	Scans, ScanRequests   int64
+	engine.Stats
 	// Resolved and Unknown are guarded mutations whose answer was lost: with, and without, an
 	// outcome that a read could tell.
 	Resolved, Unknown int64
@@ -20,20 +22,8 @@ type Stats struct {
 	ReadAgain int64
 }
 
-// Requests is the number of all requests.
-func (s Stats) Requests() int64 {
-	return s.ReadRequests + s.WriteRequests + s.Guarded + s.ScanRequests
-}
-
 // Stats returns the counts since Open.
 func (db *DB) Stats() Stats {
 	c := &db.counters
-	return Stats{
-		Reads: c.reads.Load(), ReadRequests: c.readRequests.Load(),
-		Writes: c.writes.Load(), WriteRequests: c.writeRequests.Load(),
-		Guarded: c.guarded.Load(),
-		Scans:   c.scans.Load(), ScanRequests: c.scanRequests.Load(),
-		Resolved: c.resolved.Load(), Unknown: c.unknown.Load(),
-		ReadAgain: c.readAgain.Load(),
-	}
+	return Stats{Stats: c.Counters.Stats(), Resolved: c.resolved.Load(), Unknown: c.unknown.Load(), ReadAgain: c.readAgain.Load()}
 }

@@ -29,7 +29,7 @@ func (db *DB) Apply(ctx context.Context, rows []store.RowMutation) error {
 	if err := db.checker.Apply(rows); err != nil {
 		return err
 	}
-	db.counters.writes.Add(int64(len(rows)))
+	db.counters.Writes.Add(int64(len(rows)))
 	return db.apply(ctx, rows)
 }
 
@@ -281,7 +281,7 @@ func (db *DB) sendWrites(t *bigtable.Table, calls []*writeCall) {
 	}
 	ctx, cancel := db.bounded(ctx)
 	defer cancel()
-	db.counters.writeRequests.Add(1)
+	db.counters.WriteRequests.Add(1)
 	if len(calls) == 1 && len(calls[0].entries) == 1 {
 		e := calls[0].entries[0]
 		if err := t.Apply(ctx, e.key, e.mut); err != nil {

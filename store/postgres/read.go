@@ -23,7 +23,7 @@ func (t *table) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]
 	if err := t.checker.Schema.Selectors(sel); err != nil || len(sel) == 0 {
 		return nil, err
 	}
-	t.counters.reads.Add(1)
+	t.counters.Reads.Add(1)
 	cells, err := t.reads.do(ctx, t.newReadRequest(row, sel))
 	if err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func (q *readQueue) send() {
 
 // readTogether makes one attempt, with one round trip.
 func (t *table) readTogether(batch []*pendingRead) {
-	t.counters.readRequests.Add(1)
+	t.counters.ReadRequests.Add(1)
 	_, err := t.attempt(context.Background(), t.calls, nil, func(ctx context.Context, conn *pgx.Conn) error {
 		b := &pgx.Batch{}
 		for _, p := range batch {
@@ -100,7 +100,7 @@ func (t *table) readTogether(batch []*pendingRead) {
 
 // readAlone reads with retries.
 func (t *table) readAlone(ctx context.Context, r readRequest) (cells []selected, err error) {
-	t.counters.readRequests.Add(1)
+	t.counters.ReadRequests.Add(1)
 	err = t.retry(ctx, reading, t.calls, func(ctx context.Context, conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, r.sql, r.args...)
 		if err != nil {

@@ -31,7 +31,7 @@ func (t *table) Scan(ctx context.Context, r store.Range, fn func(store.Cell) err
 	if err != nil {
 		return nil, err
 	}
-	t.counters.scans.Add(1)
+	t.counters.Scans.Add(1)
 	s := &scanning{table: t, group: &t.groups[n], r: r, fn: fn, start: r.Start, cells: firstPage, bytes: pageBytes}
 	for {
 		p, err := s.page(ctx)
@@ -65,7 +65,7 @@ type page struct {
 // page reads the next page. It has at least one row, unless it is the last one.
 func (s *scanning) page(ctx context.Context) (page, error) {
 	for {
-		s.table.counters.scanRequests.Add(1)
+		s.table.counters.ScanRequests.Add(1)
 		cells, cut, err := s.query(ctx)
 		if err != nil || !cut {
 			return page{cells: cells}, err

@@ -27,7 +27,7 @@ type table struct {
 	scans *pgxpool.Pool
 	reads readQueue
 
-	counters counters
+	counters engine.Counters
 }
 
 // Limits implements store.Table.
@@ -70,7 +70,7 @@ func (t *table) Mutate(ctx context.Context, m store.RowMutation) (store.Result, 
 	c := newCall(t, 1)
 	c.add(&m)
 	c.guard(&m)
-	t.counters.guarded.Add(1)
+	t.counters.Guarded.Add(1)
 	return c.run(ctx, guarded)
 }
 
@@ -100,8 +100,8 @@ func (t *table) Apply(ctx context.Context, rows []store.RowMutation) error {
 		for i := range n {
 			c.add(&rows[i])
 		}
-		t.counters.writes.Add(int64(n))
-		t.counters.writeRequests.Add(1)
+		t.counters.Writes.Add(int64(n))
+		t.counters.WriteRequests.Add(1)
 		if _, err := c.run(ctx, writing); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
 // Package engine holds what all engines of package store do alike: checking a
 // request against the declared groups and limits before anything is touched,
-// normalising selectors, and refusing calls once the table is closed.
+// normalising selectors, counting calls, and refusing them once the table is closed.
 package engine
