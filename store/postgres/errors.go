@@ -88,7 +88,7 @@ func advice(err error) string {
 	case "53300":
 		return "raise max_connections on the server, or lower pool_max_conns in the setting store"
 	case "":
-		if connect, ok := errors.AsType[*pgconn.ConnectError](err); ok && connect != nil {
+		if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 			return "check that the server runs, and the host and port in the setting store"
 		}
 	}

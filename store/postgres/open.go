@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net"
 	"strconv"
 	"time"
@@ -55,6 +56,22 @@ func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Op
 	return t, nil
 }
 
+// sessionSettings are those of every connection.
+var sessionSettings = map[string]string{
+	"idle_in_transaction_session_timeout": "60000", // milliseconds
+	"default_transaction_isolation":       "read committed",
+	"default_transaction_deferrable":      "off",
+	"search_path":                         "pg_catalog",
+	// Every statement is a look-up or a range of a primary key. A plan lives as long as its
+	// connection, and a plan made while the table was empty must not scan the whole table
+	// when it is full.
+	"enable_seqscan":                  "off",
+	"enable_bitmapscan":               "off",
+	"plan_cache_mode":                 "force_generic_plan",
+	"max_parallel_workers_per_gather": "0",
+	"jit":                             "off",
+}
+
 // newPool opens no connection yet. A timeout of 0 sets none on the server.
 func newPool(ctx context.Context, base *pgxpool.Config, conns int32, timeout time.Duration) (*pgxpool.Pool, error) {
 	config := base.Copy()
@@ -72,23 +89,8 @@ func newPool(ctx context.Context, base *pgxpool.Config, conns int32, timeout tim
 	if c.ValidateConnect == nil {
 		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
-	for key, value := range map[string]string{
-		"statement_timeout":                   strconv.FormatInt(timeout.Milliseconds(), 10),
-		"idle_in_transaction_session_timeout": "60000",
-		"default_transaction_isolation":       "read committed",
-		"default_transaction_deferrable":      "off",
-		"search_path":                         "pg_catalog",
-		// Every statement is a look-up or a range of a primary key. A plan lives as long as its
-		// connection, and a plan made while the table was empty must not scan the whole table
-		// when it is full.
-		"enable_seqscan":                  "off",
-		"enable_bitmapscan":               "off",
-		"plan_cache_mode":                 "force_generic_plan",
-		"max_parallel_workers_per_gather": "0",
-		"jit":                             "off",
-	} {
-		c.RuntimeParams[key] = value
-	}
+	maps.Copy(c.RuntimeParams, sessionSettings)
+	c.RuntimeParams["statement_timeout"] = strconv.FormatInt(timeout.Milliseconds(), 10)
 	return pgxpool.NewWithConfig(ctx, config)
 }
 

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strings"
@@ -27,16 +28,11 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Conns == 0 {
-		o.Conns = 16
+	return Options{
+		Conns:       cmp.Or(o.Conns, 16),
+		CallTimeout: cmp.Or(o.CallTimeout, 15*time.Second),
+		RetryFor:    cmp.Or(o.RetryFor, 20*time.Second),
 	}
-	if o.CallTimeout == 0 {
-		o.CallTimeout = 15 * time.Second
-	}
-	if o.RetryFor == 0 {
-		o.RetryFor = 20 * time.Second
-	}
-	return o
 }
 
 // DefaultSchema is the schema of a table whose URL names none.

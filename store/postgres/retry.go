@@ -125,8 +125,7 @@ var errStillRunning = errors.New("they are still running on the server")
 
 // code is the SQLSTATE of an error that the server sent, or "".
 func code(err error) string {
-	var e *pgconn.PgError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code
 	}
 	return ""
@@ -137,8 +136,7 @@ func code(err error) string {
 // that it did. A FATAL error ends the session for another reason, possibly after the
 // commit.
 func nothingDone(err error) bool {
-	var e *pgconn.PgError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.SeverityUnlocalized == "ERROR"
 	}
 	return pgconn.SafeToRetry(err)
@@ -163,11 +161,9 @@ func passing(err error) bool {
 
 // unreachable reports whether the network failed, or the server took too long.
 func unreachable(err error) bool {
-	var (
-		network net.Error
-		connect *pgconn.ConnectError
-	)
-	if errors.As(err, &network) || errors.As(err, &connect) || pgconn.SafeToRetry(err) {
+	_, network := errors.AsType[net.Error](err)
+	_, connect := errors.AsType[*pgconn.ConnectError](err)
+	if network || connect || pgconn.SafeToRetry(err) {
 		return true
 	}
 	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, context.DeadlineExceeded, errStillRunning},
