@@ -20,8 +20,8 @@
 //
 // # Requests
 //
-// A guarded mutation is one CheckAndMutateRow (guard.go). The client never repeats it; if
-// the answer is lost, mutate.go reads the row. All other requests are idempotent, and the
+// A guarded mutation is one CheckAndMutateRow (mutate.go). The client never repeats it; if
+// the answer is lost, the row is read to learn the outcome. All other requests are idempotent, and the
 // client repeats them, with growing delays, until Options.CallTimeout is over. Concurrent
 // reads, and concurrent writes without guards, share requests (batch.go).
 //

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"cloud.google.com/go/bigtable"
@@ -204,10 +205,7 @@ func tracesOf(m *store.RowMutation) []store.Mutation {
 		switch {
 		case mut.Op == store.Put:
 			puts = append(puts, mut)
-			proof = proof || named(m.Absent, &mut)
-			if r := m.Require; r != nil && mut.Group == r.Group && mut.TS == r.TS && bytes.Equal(mut.Column, r.Column) {
-				proof = true // a new value for the required cell
-			}
+			proof = proof || named(m.Absent, &mut) || m.Require != nil && isOf(&mut, m.Require) // a new value for the required cell
 		case m.Require != nil && removes(&mut, m.Require):
 			proof = true
 		}
@@ -230,6 +228,12 @@ func named(guards []store.Selector, put *store.Mutation) bool {
 	return false
 }
 
+// isOf reports whether a mutation is of exactly this cell.
+func isOf(m *store.Mutation, r *store.CellRef) bool {
+	return m.Group == r.Group && m.TS == r.TS && bytes.Equal(m.Column, r.Column)
+}
+
+// removes reports whether a mutation removes a cell.
 func removes(m *store.Mutation, r *store.CellRef) bool {
 	return m.Group == r.Group && bytes.Equal(m.Column, r.Column) && (m.Op == store.Delete && m.TS == r.TS || m.Op == store.DeleteUpTo && m.TS >= r.TS)
 }
@@ -253,15 +257,8 @@ func (db *DB) left(ctx context.Context, m *store.RowMutation, traces []store.Mut
 			return false, nil
 		}
 	}
-	gone := m.Require != nil && !putsCell(traces, m.Require)
-	return !gone || len(found[len(traces)]) == 0, nil
-}
-
-func putsCell(puts []store.Mutation, r *store.CellRef) bool {
-	for i := range puts {
-		if puts[i].Group == r.Group && puts[i].TS == r.TS && bytes.Equal(puts[i].Column, r.Column) {
-			return true
-		}
+	if m.Require == nil || slices.ContainsFunc(traces, func(put store.Mutation) bool { return isOf(&put, m.Require) }) {
+		return true, nil
 	}
-	return false
+	return len(found[len(traces)]) == 0, nil
 }

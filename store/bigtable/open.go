@@ -1,6 +1,7 @@
 package bigtable
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ type DB struct {
 // Latest or OwnTable.
 //
 // The error matches store.ErrForeign if the Bigtable table was made by another program; it
-// is then left alone. store.ErrNewerFormat.
+// is then left alone. It matches store.ErrNewerFormat if a newer version of this program made it.
 func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Options) (*DB, error) {
 	at, err := parse(setting)
 	if err != nil {
@@ -83,9 +84,9 @@ func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Op
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{callTimeout: opts.CallTimeout, checker: engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}}
-	if db.callTimeout == 0 {
-		db.callTimeout = defaultCallTimeout
+	db := &DB{
+		callTimeout: cmp.Or(opts.CallTimeout, defaultCallTimeout),
+		checker:     engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead},
 	}
 	if db.groups, err = placesOf(groups); err != nil {
 		return nil, err
@@ -136,7 +137,7 @@ func (db *DB) connect(ctx context.Context, at location, opts Options) (err error
 			db.own = t
 		}
 	}
-	db.start(opts.Delay)
+	db.start(cmp.Or(opts.Delay, defaultDelay))
 	return nil
 }
 
@@ -181,9 +182,6 @@ func (db *DB) tables(prefix string) []families {
 }
 
 func (db *DB) start(delay time.Duration) {
-	if delay == 0 {
-		delay = defaultDelay
-	}
 	db.ctx, db.cancel = context.WithCancel(context.Background())
 	db.reads = batcher[*readCall]{delay: delay, send: db.sendReads, fits: readsFit}
 	for i, t := range []*bigtable.Table{db.main, db.own} {

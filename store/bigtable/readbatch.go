@@ -102,7 +102,7 @@ func (s *filterSet) filter() bigtable.Filter {
 		switch {
 		case !s.wide:
 		case w.latest:
-			w.lo, w.hi = 0, maxCellTS
+			w.lo, w.hi = 0, maxTS
 		case w.depth() > 0:
 			w.newest = w.depth()
 		}

@@ -1,9 +1,9 @@
 package bigtable
 
 import (
+	"bytes"
 	"context"
 	"slices"
-	"strings"
 
 	"cloud.google.com/go/bigtable"
 	"golang.org/x/sync/errgroup"
@@ -48,7 +48,7 @@ func (s *scan) own(ctx context.Context, of shards) (next []byte, err error) {
 	if int64(len(rows)) >= limit {
 		return s.merge(ctx, of)
 	}
-	slices.SortFunc(rows, func(a, b shardRow) int { return strings.Compare(string(a.row), string(b.row)) })
+	slices.SortFunc(rows, func(a, b shardRow) int { return bytes.Compare(a.row, b.row) })
 	for _, r := range rows {
 		if s.full() {
 			return r.row, nil
@@ -83,11 +83,10 @@ func (s *scan) merge(ctx context.Context, of shards) (next []byte, err error) {
 			return nil, err
 		}
 		first := slices.MinFunc(list, func(a, b *shard) int {
-			switch {
-			case len(a.rows) == 0 || len(b.rows) == 0:
+			if len(a.rows) == 0 || len(b.rows) == 0 {
 				return len(b.rows) - len(a.rows) // one that has rows comes first
 			}
-			return strings.Compare(string(a.rows[0].row), string(b.rows[0].row))
+			return bytes.Compare(a.rows[0].row, b.rows[0].row)
 		})
 		if len(first.rows) == 0 {
 			return nil, nil

@@ -1,6 +1,8 @@
 package bigtable
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"strings"
 
@@ -22,18 +24,18 @@ type want struct {
 	impossible bool // no cell can match
 }
 
-func (g *group) want(column []byte, prefix bool, minTS, maxTS uint64, newest int) want {
+// want wants the newest versions, from lo to hi, of a column or of all columns with a prefix. 0
+// means no bound for hi and for newest.
+func (g *group) want(column []byte, prefix bool, lo, hi uint64, newest int) want {
 	w := want{family: g.family, column: string(column), prefix: prefix, latest: g.Latest, newest: newest}
-	w.lo, w.hi = engine.TSRange(minTS, maxTS)
-	w.hi = min(w.hi, maxCellTS)
+	w.lo, w.hi = engine.TSRange(lo, hi)
+	w.hi = min(w.hi, maxTS)
 	w.impossible = w.lo > w.hi
 	if g.Latest {
 		w.newest = 1
 	}
 	return w
 }
-
-const maxCellTS uint64 = maxTS
 
 func (g *group) wantOf(s *store.Selector) want {
 	return g.want(s.Column, s.Prefix, s.MinTS, s.MaxTS, s.Newest)
@@ -50,7 +52,7 @@ func (w *want) columns() bigtable.Filter {
 
 // times is the filter for the range of timestamps, nil if all match.
 func (w *want) times() bigtable.Filter {
-	if w.lo == 0 && w.hi == maxCellTS {
+	if w.lo == 0 && w.hi == maxTS {
 		return nil
 	}
 	return bigtable.TimestampRangeFilterMicros(cellTS(w.lo), tsEnd(w.hi))
@@ -104,6 +106,11 @@ type version struct {
 	value  []byte
 }
 
+// compare orders versions: columns ascending, timestamps descending.
+func (v version) compare(w version) int {
+	return cmp.Or(cmp.Compare(v.column, w.column), cmp.Compare(w.ts, v.ts))
+}
+
 // versions are the cells of one family of a row, columns ascending, timestamps descending.
 type versions []version
 
@@ -119,14 +126,8 @@ func versionsOf(row bigtable.Row, family string) versions {
 		}
 		out = append(out, version{strings.TrimPrefix(items[i].Column, family+":"), ts, items[i].Value})
 	}
-	less := func(i, j int) bool {
-		if out[i].column != out[j].column {
-			return out[i].column < out[j].column
-		}
-		return out[i].ts > out[j].ts
-	}
-	if !sort.SliceIsSorted(out, less) {
-		sort.SliceStable(out, less)
+	if !slices.IsSortedFunc(out, version.compare) {
+		slices.SortStableFunc(out, version.compare)
 	}
 	return out
 }

@@ -102,30 +102,32 @@ func (db *DB) split(m *store.RowMutation) phases {
 // waves joins mutations of the same row, in their order, as far as the limit of a mutation
 // allows, and spreads the rest over several waves. No wave has a row twice.
 func waves(rows []store.RowMutation) (list [][]store.RowMutation) {
-	at := map[string]int{} // the last wave of a row
-	place := map[string]int{}
-	size := map[string]int{}
+	last := map[string]joinedRow{}
 	for i := range rows {
 		m := rows[i]
-		row, n := string(m.Row), bytesOf(&m)
-		wave, seen := at[row]
+		n := bytesOf(&m)
+		at, seen := last[string(m.Row)]
 		switch {
-		case seen && size[row]+n <= limits.MaxBatchBytes:
-			joined := &list[wave][place[row]]
+		case seen && at.bytes+n <= limits.MaxBatchBytes:
+			joined := &list[at.wave][at.place]
 			joined.Mutations = append(joined.Mutations[:len(joined.Mutations):len(joined.Mutations)], m.Mutations...)
-			size[row] += n
+			at.bytes += n
+			last[string(m.Row)] = at
 			continue
 		case seen:
-			wave++
+			at.wave++
 		}
-		if wave == len(list) {
+		if at.wave == len(list) {
 			list = append(list, nil)
 		}
-		at[row], place[row], size[row] = wave, len(list[wave]), n
-		list[wave] = append(list[wave], m)
+		last[string(m.Row)] = joinedRow{wave: at.wave, place: len(list[at.wave]), bytes: n}
+		list[at.wave] = append(list[at.wave], m)
 	}
 	return list
 }
+
+// joinedRow says in which wave a row comes last, where in that wave, and with how many bytes.
+type joinedRow struct{ wave, place, bytes int }
 
 func bytesOf(m *store.RowMutation) int {
 	n := len(m.Row)
@@ -284,9 +286,7 @@ func (db *DB) sendWrites(t *bigtable.Table, calls []*writeCall) {
 	db.counters.WriteRequests.Add(1)
 	if len(calls) == 1 && len(calls[0].entries) == 1 {
 		e := calls[0].entries[0]
-		if err := t.Apply(ctx, e.key, e.mut); err != nil {
-			calls[0].err = writeError(ctx, e, err)
-		}
+		calls[0].note(ctx, e, t.Apply(ctx, e.key, e.mut))
 		return
 	}
 	var (
@@ -299,22 +299,22 @@ func (db *DB) sendWrites(t *bigtable.Table, calls []*writeCall) {
 			muts = append(muts, e.mut)
 		}
 	}
-	errs, err := t.ApplyBulk(ctx, keys, muts)
-	at := 0
+	errs, err := t.ApplyBulk(ctx, keys, muts) // errs is nil if no row failed by itself
 	for _, c := range calls {
 		for i, e := range c.entries {
 			failed := err
 			if err == nil && errs != nil {
-				failed = errs[at+i]
+				failed = errs[i]
 			}
-			if failed != nil && c.err == nil {
-				c.err = writeError(ctx, e, failed)
-			}
+			c.note(ctx, e, failed)
 		}
-		at += len(c.entries)
+		errs = errs[min(len(c.entries), len(errs)):]
 	}
 }
 
-func writeError(ctx context.Context, e entry, err error) error {
-	return callError(ctx, fmt.Sprintf("write row %.80q", e.key[1:]), err)
+// note keeps the first error of a call.
+func (c *writeCall) note(ctx context.Context, e entry, err error) {
+	if err != nil && c.err == nil {
+		c.err = callError(ctx, fmt.Sprintf("write row %.80q", e.key[1:]), err)
+	}
 }
