@@ -53,7 +53,7 @@ func (db *DB) collectBlobs(ctx context.Context) {
 		if waste := db.blobs.waste.Load(); waste < leastWaste || waste < db.blobs.total.Load()/3 {
 			return
 		}
-		if err := db.passBlobs(ctx); err != nil && db.tables.log != nil && ctx.Err() == nil {
+		if err := db.passBlobs(ctx); err != nil && ctx.Err() == nil {
 			db.tables.log.Warnf("collecting waste in blob files: %v", err)
 		}
 	})

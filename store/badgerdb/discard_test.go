@@ -40,7 +40,7 @@ func TestDamagedDiscard(t *testing.T) {
 			if err := os.WriteFile(file, tc.text, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			err := checkDiscard(dir, nil)
+			err := checkDiscard(dir, silent{})
 			if _, serr := os.Stat(file); err != nil || (serr == nil) != tc.kept {
 				t.Errorf("checkDiscard: %v; then %v", err, serr)
 			}

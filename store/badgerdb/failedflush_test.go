@@ -25,7 +25,7 @@ func TestFailedFlush(t *testing.T) {
 	if _, err := db.Mutate(ctx, m); err != nil {
 		t.Fatal(err)
 	}
-	log := badgerLog{failed: db.failed.note}
+	log := badgerLog{to: silent{}, failed: db.failed.note}
 	log.Errorf(flushFailed+": %v, retrying", syscall.EIO)
 	if _, err := db.Mutate(ctx, m); !errors.Is(err, store.ErrBroken) || !errors.Is(err, store.ErrIO) || !errors.Is(err, store.ErrNotDone) {
 		t.Errorf("a write after that: %v", err)

@@ -187,7 +187,7 @@ func (db *DB) makeKnown(ctx context.Context) {
 		return
 	case <-db.wantKnown:
 	}
-	if err := db.scanKnown(ctx); err != nil && db.tables.log != nil && ctx.Err() == nil {
+	if err := db.scanKnown(ctx); err != nil && ctx.Err() == nil {
 		db.tables.log.Warnf("reads of what is not there stay slow until the next opening: %v", err)
 	}
 }

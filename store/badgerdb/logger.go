@@ -15,13 +15,28 @@ type Logger interface {
 	Debugf(format string, args ...any)
 }
 
+// loggerOf returns l, or a Logger that drops everything for nil.
+func loggerOf(l Logger) Logger {
+	if l == nil {
+		return silent{}
+	}
+	return l
+}
+
+type silent struct{}
+
+func (silent) Errorf(string, ...any) {}
+func (silent) Warnf(string, ...any)  {}
+func (silent) Infof(string, ...any)  {}
+func (silent) Debugf(string, ...any) {}
+
 // badgerLog passes Badger's messages on, and listens for five of them, because Badger has
 // no other hooks. "Ignoring table …" says that Badger opens without a table file whose
 // checksum is wrong, which would silently lose its cells, so Open fails. Two come before a
 // compaction makes a table file (tablemaking.go), and at its end. One says that a memtable
 // was full (blobsync.go), and the last one that it could not be written (failedflush.go).
 type badgerLog struct {
-	to        Logger         // may be nil
+	to        Logger
 	making    func()         // called before a compaction makes a table file; may be nil
 	compacted func()         // called after a compaction; may be nil
 	flushes   *atomic.Uint64 // counts the memtables that were full; may be nil
@@ -45,22 +60,16 @@ func (l *badgerLog) Errorf(format string, args ...any) {
 	if l.failed != nil && strings.HasPrefix(format, flushFailed) {
 		l.failed(fmt.Errorf(strings.TrimSuffix(trimmed(format), ", retrying"), args...))
 	}
-	if l.to != nil {
-		l.to.Errorf("badger: "+trimmed(format), args...)
-	}
+	l.to.Errorf("badger: "+trimmed(format), args...)
 }
 
 func (l *badgerLog) Warningf(format string, args ...any) {
-	if l.to != nil {
-		l.to.Warnf("badger: "+trimmed(format), args...)
-	}
+	l.to.Warnf("badger: "+trimmed(format), args...)
 }
 
 // Infof demotes: what Badger finds worth telling is detail to its user.
 func (l *badgerLog) Infof(format string, args ...any) {
-	if l.to != nil {
-		l.to.Debugf("badger: "+trimmed(format), args...)
-	}
+	l.to.Debugf("badger: "+trimmed(format), args...)
 }
 
 func (l *badgerLog) Debugf(format string, _ ...any) {

@@ -25,6 +25,7 @@ import (
 // directory open; store.ErrForeign if it holds something else, which is not
 // touched; store.ErrNewerFormat; store.ErrCorrupt; store.ErrNoSpace.
 func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
+	opts.Logger = loggerOf(opts.Logger)
 	schema, err := engine.NewSchema(groups)
 	if err != nil {
 		return nil, err
@@ -332,7 +333,7 @@ func (db *DB) closeBadger() error {
 	}
 	// Everything is closed and marked. What saves time at the next opening must not fail this one,
 	// for which the disk may be too full.
-	if err := errors.Join(db.recordKnown(was), db.recordResidents()); err != nil && db.tables.log != nil {
+	if err := errors.Join(db.recordKnown(was), db.recordResidents()); err != nil {
 		db.tables.log.Warnf("the next opening takes longer: %v", err)
 	}
 	return nil

@@ -99,7 +99,7 @@ func badgerOptions(dir string, o Options, s sizes, log *badgerLog) badger.Option
 // BadgerOptions are the options that Open gives Badger, for a Badger of the
 // caller's own: a baseline to measure the table against.
 func BadgerOptions(dir string, o Options) badger.Options {
-	return badgerOptions(dir, o, sizesFor(o.MemoryBytes, 0), &badgerLog{to: o.Logger})
+	return badgerOptions(dir, o, sizesFor(o.MemoryBytes, 0), &badgerLog{to: loggerOf(o.Logger)})
 }
 
 // pick returns an option, or its default if it is 0.

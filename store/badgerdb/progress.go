@@ -79,7 +79,7 @@ func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger
 			return next, fmt.Errorf("store: remove a log without entries: %w", err)
 		}
 	}
-	if p.lost != "" && log != nil {
+	if p.lost != "" {
 		log.Warnf("%s", p.lost)
 	}
 	return p.next(tables)

@@ -31,7 +31,7 @@ const (
 type tableGate struct {
 	dir    string // Badger's
 	verify *verifier
-	log    Logger // may be nil
+	log    Logger
 	ctx    context.Context
 	cancel context.CancelFunc
 	probed func(error) // receives the result of each attempt; nil except in tests
@@ -61,7 +61,7 @@ func (g *tableGate) wait() {
 		if err == nil {
 			return
 		}
-		if !told && g.log != nil {
+		if !told {
 			g.log.Warnf("compaction waits until a file can be made: %v", err)
 		}
 		select {

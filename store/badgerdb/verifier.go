@@ -39,7 +39,7 @@ import (
 // nothing was compacted.
 type verifier struct {
 	dir     string
-	log     Logger // may be nil
+	log     Logger
 	tables  []*unverified
 	left    atomic.Int64 // how many of tables are not verified
 	failure atomic.Pointer[error]
@@ -107,7 +107,7 @@ func (v *verifier) open(m *manifest, atOnce int64) (greatest uint64, err error) 
 	}
 	if extent == wholeTable {
 		v.tables = nil
-	} else if v.log != nil {
+	} else {
 		v.log.Infof("%d MiB of table files are verified while the table is open", size>>20)
 	}
 	v.left.Store(int64(len(v.tables)))
@@ -179,7 +179,7 @@ func (v *verifier) run() {
 			return
 		case <-v.changed:
 		}
-		if err := v.record(); err != nil && v.log != nil {
+		if err := v.record(); err != nil {
 			v.log.Warnf("the next opening may take longer: %v", err)
 		}
 		select {
