@@ -1,10 +1,8 @@
 package badgerdb
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 
@@ -79,19 +77,6 @@ func (l *memLog) firstLost(values *blobs) (at int64, lost pointer, err error) {
 		return 0, lost, fmt.Errorf("store: reading %s: %w", l.file, rerr)
 	}
 	return at, lost, err
-}
-
-// recordValue is the value of a whole record.
-func recordValue(b []byte) []byte {
-	at := 2
-	var parts [3]uint64 // length of the key, of the value, expiry
-	for i := range parts {
-		v, used := binary.Uvarint(b[at:])
-		parts[i] = v
-		at += used
-	}
-	from := at + int(parts[0])
-	return b[from : len(b)-crc32.Size]
 }
 
 // cut fills the log with zeros from a byte on, and keeps what it cut off in another

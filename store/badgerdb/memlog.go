@@ -200,21 +200,42 @@ func (l *memLog) count(g *memGroup, record []byte) bool {
 	return true
 }
 
+// recordHead is what stands before the key of a record.
+type recordHead struct {
+	length                 int // of the head itself
+	key, value, expiration uint64
+}
+
+// parseHead reads the head of a record: two bytes (meta bits), the lengths of the key and of the
+// value, and the time at which the value expires.
+func parseHead(b []byte) (h recordHead, ok bool) {
+	h.length = 2
+	for _, field := range []*uint64{&h.key, &h.value, &h.expiration} {
+		v, used := binary.Uvarint(b[min(h.length, len(b)):])
+		if used <= 0 {
+			return h, false
+		}
+		*field = v
+		h.length += used
+	}
+	return h, true
+}
+
 // recordVersion is the number of the group of a whole record. Badger appends it to the
 // key, inverted.
 func recordVersion(b []byte) uint64 {
-	at := 2
-	var parts [3]uint64
-	for i := range parts {
-		v, used := binary.Uvarint(b[at:])
-		parts[i] = v
-		at += used
-	}
-	key := b[at : at+int(parts[0])]
+	h, _ := parseHead(b)
+	key := b[h.length : h.length+int(h.key)]
 	if len(key) < tsBytes {
 		return 0
 	}
 	return ^binary.BigEndian.Uint64(key[len(key)-tsBytes:])
+}
+
+// recordValue is the value of a whole record.
+func recordValue(b []byte) []byte {
+	h, _ := parseHead(b)
+	return b[h.length+int(h.key) : len(b)-crc32.Size]
 }
 
 // claimedLen is how long a record says that it is, with its checksum.
@@ -222,20 +243,11 @@ func claimedLen(b []byte) (n int, ok bool) {
 	if len(b) < 6 {
 		return 0, false
 	}
-	at := 2
-	var parts [3]uint64 // length of the key, of the value, expiry
-	for i := range parts {
-		v, used := binary.Uvarint(b[at:])
-		if used <= 0 {
-			return 0, false
-		}
-		parts[i] = v
-		at += used
-	}
-	if parts[0] == 0 || parts[0] > memLogKey || parts[1] > 2*mostMemTable {
+	h, ok := parseHead(b)
+	if !ok || h.key == 0 || h.key > memLogKey || h.value > 2*mostMemTable {
 		return 0, false
 	}
-	return at + int(parts[0]) + int(parts[1]) + crc32.Size, true
+	return h.length + int(h.key) + int(h.value) + crc32.Size, true
 }
 
 // recordLen is the length of the whole record that b begins with, 0 for none.

@@ -120,12 +120,26 @@ func likeDirectory(f *os.File, dir string) error {
 
 // replace writes a file under a temporary name, and renames it. Nothing waits for the disk.
 func replace(dir, name string, text []byte) error {
+	return replaceAfter(dir, name, text, func(*os.File) error { return nil })
+}
+
+// replaceSynced is replace, and returns when the file is on the disk under its name.
+func replaceSynced(dir, name, text string) error {
+	if err := replaceAfter(dir, name, []byte(text), (*os.File).Sync); err != nil {
+		return err
+	}
+	return syncDir(dir)
+}
+
+// replaceAfter replaces a file once finish has been called for the new one, whose temporary name
+// is its own.
+func replaceAfter(dir, name string, text []byte, finish func(*os.File) error) error {
 	f, err := os.CreateTemp(dir, name+tempSuffix+"*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(text)
-	err = errors.Join(err, likeDirectory(f, dir), f.Close())
+	err = errors.Join(err, likeDirectory(f, dir), finish(f), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}
@@ -133,23 +147,6 @@ func replace(dir, name string, text []byte) error {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
 	return nil
-}
-
-// replaceSynced writes a file under a unique temporary name, syncs it, and renames it.
-func replaceSynced(dir, name, text string) error {
-	f, err := os.CreateTemp(dir, name+tempSuffix+"*")
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	err = errors.Join(err, likeDirectory(f, dir), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(dir)
 }
 
 // removeTemps removes the temporary files that a killed process left. No other process
