@@ -16,11 +16,15 @@ import (
 
 // Badger wraps most of its errors with their text alone, so the text is what
 // there is to tell them apart.
-var corruptionTexts = []string{
-	"checksum", "CHECKSUM", "bad magic", "corrupt", "does not exist for table",
-	"unsupported version", "failed to decompress", "failed to decode", "Invalid checksum",
-	"manifest", "MANIFEST", "Unable to parse", "unexpected EOF",
-}
+var (
+	// damageTexts mean damaged data in every error.
+	damageTexts = []string{"checksum", "CHECKSUM", "bad magic", "corrupt"}
+	// openDamageTexts mean it in errors of opening a directory.
+	openDamageTexts = []string{
+		"does not exist for table", "unsupported version", "failed to decompress", "failed to decode",
+		"manifest", "MANIFEST", "Unable to parse", "unexpected EOF",
+	}
+)
 
 // openError says what is wrong with a directory that Badger cannot open.
 func openError(dir string, err error) error {
@@ -34,7 +38,7 @@ func openError(dir string, err error) error {
 		return fmt.Errorf("%w: opening %s: %w", store.ErrIO, dir, err)
 	case strings.Contains(text, "permission denied"):
 		return fmt.Errorf("store: opening %s: %w; check who owns its files", dir, err)
-	case containsAny(text, corruptionTexts):
+	case containsAny(text, damageTexts), containsAny(text, openDamageTexts):
 		return fmt.Errorf("%w: opening %s: %w; restore it from a backup, or rebuild it", store.ErrCorrupt, dir, err)
 	}
 	return fmt.Errorf("store: opening %s: %w", dir, err)
@@ -72,7 +76,7 @@ func runError(doing string, err error) error {
 		return fmt.Errorf("%w: %s: %w", store.ErrNoSpace, doing, err)
 	case failedIO(err):
 		return fmt.Errorf("%w: %s: %w", store.ErrIO, doing, err)
-	case containsAny(err.Error(), corruptionTexts[:4]):
+	case containsAny(err.Error(), damageTexts):
 		return fmt.Errorf("%w: %s: %w", store.ErrCorrupt, doing, err)
 	}
 	return fmt.Errorf("store: %s: %w", doing, err)
@@ -85,8 +89,8 @@ func noSpace(err error) bool {
 // systemErrors are those that no other use of the same file would spare.
 var systemErrors = []syscall.Errno{syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.EBADF}
 
-// failedIO reports whether the system could not read or write a file. A corruption it is not:
-// the file may be as it was written.
+// failedIO reports whether the system could not read or write a file. That is no corruption: the
+// file may be as it was written.
 func failedIO(err error) bool {
 	text := err.Error()
 	return slices.ContainsFunc(systemErrors, func(e syscall.Errno) bool {
@@ -95,10 +99,5 @@ func failedIO(err error) bool {
 }
 
 func containsAny(text string, parts []string) bool {
-	for _, p := range parts {
-		if strings.Contains(text, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(text, p) })
 }

@@ -107,11 +107,10 @@ func checkTable(file string, compression options.CompressionType, extent tableEx
 		}
 		err = checkBlocks(f, index, from, compression)
 	}
-	var damage tableDamage
-	switch {
-	case errors.As(err, &damage):
+	if damage, ok := errors.AsType[tableDamage](err); ok {
 		return 0, corrupt(file, "%s", string(damage))
-	case err != nil:
+	}
+	if err != nil {
 		return 0, fmt.Errorf("store: reading %s: %w", file, err)
 	}
 	return index.MaxVersion(), nil
