@@ -33,7 +33,7 @@ import (
 // without values, which the next pass removes.
 //
 // A pass reads all keys, but no long values. So passes are made when about a third of the
-// blob files is waste, and by Reclaim. How much is waste, the committer estimates
+// blob files is waste, and by Reclaim. The committer estimates how much is waste
 // (wasteEstimate); a pass finds out.
 const (
 	leastWaste    = 64 << 20 // for a pass
@@ -109,7 +109,7 @@ func (w *wasteEstimate) removed(g *group, column []byte) int64 {
 }
 
 // collectBlobsOnce empties and removes the blob files whose share of waste is at least
-// part. The caller holds reclaiming.
+// that. The caller holds reclaiming.
 func (db *DB) collectBlobsOnce(ctx context.Context, waste float64) error {
 	usage, _, err := db.blobUsage(ctx)
 	if err != nil {

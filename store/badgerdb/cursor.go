@@ -103,29 +103,28 @@ func (c *cursor) versioned(fn func([]byte, uint64, *badger.Item) error) error {
 
 // skip advances towards the version of this column at ts.
 func (c *cursor) skip(ts uint64) {
-	if c.passed++; c.passed < seekAfter {
-		c.it.Next()
-		return
+	if c.passOver() {
+		c.scratch = appendTS(append(c.scratch[:0], c.head...), ts)
+		c.it.Seek(c.scratch)
 	}
-	c.passed = 0
-	c.scratch = appendTS(append(c.scratch[:0], c.head...), ts)
-	c.it.Seek(c.scratch)
 }
 
 // skipColumn advances towards the next column.
 func (c *cursor) skipColumn() {
-	if c.passed++; c.passed < seekAfter {
-		c.it.Next()
-		return
+	if c.passOver() {
+		c.scratch = append(appendTS(append(c.scratch[:0], c.head...), 0), 0) // just behind the oldest possible
+		c.it.Seek(c.scratch)
 	}
-	c.passed = 0
-	c.scratch = append(appendTS(append(c.scratch[:0], c.head...), 0), 0) // just behind the oldest possible
-	c.it.Seek(c.scratch)
 }
 
-// cellValue returns a copy of the value of a cell.
-func (r *reader) cellValue(g *group, item *badger.Item, head []byte) (value []byte, err error) {
-	return r.cellValueTo(nil, g, item, head)
+// passOver passes over one version, unless so many were passed over that a seek is due.
+func (c *cursor) passOver() (seek bool) {
+	if c.passed++; c.passed < seekAfter {
+		c.it.Next()
+		return false
+	}
+	c.passed = 0
+	return true
 }
 
 // cellValueTo appends the value of a cell to a slice, or to a new one if that is nil.

@@ -29,7 +29,7 @@ import (
 // the last, it reaches up to its own checksum.
 //
 // The bytes alone cannot tell everything: a log that was cut at the end of a record, or
-// removed, looks as if nothing more had been written. What had been is in the high-water
+// removed, looks as if nothing more had been written. How much there was is in the high-water
 // mark (mark.go), so the bytes are asked only where the mark may be ahead of the disk: after
 // a lost machine, and in a table of a time before there was one.
 

@@ -1,6 +1,7 @@
 package badgerdb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,8 +53,8 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 	sizes := sizesFor(opts.MemoryBytes, f.mark.replay)
 	db := &DB{
 		dir: dir, files: f, verify: verify, tables: tables, schema: schema, queue: make(chan *request, queueLength),
-		seed: maphash.MakeSeed(), sizes: sizes, hints: newHints(pick(opts.HintCells, sizes.cells)),
-		blobBytes: pick(opts.BlobBytes, defaultBlobBytes), wantKnown: make(chan struct{}, 1),
+		seed: maphash.MakeSeed(), sizes: sizes, hints: newHints(cmp.Or(opts.HintCells, sizes.cells)),
+		blobBytes: cmp.Or(opts.BlobBytes, defaultBlobBytes), wantKnown: make(chan struct{}, 1),
 	}
 	db.collecting, db.stopCollecting = context.WithCancel(context.Background())
 	db.checker = engine.Checker{Schema: schema, Limits: limits, Overhead: opOverhead}
@@ -181,7 +182,7 @@ func (db *DB) start(opts Options) error {
 		db.known.Store(k)
 		db.knownRead = true
 	}
-	db.newest = newNewest(pick(opts.NewestCells, db.sizes.newest), stored, fresh)
+	db.newest = newNewest(cmp.Or(opts.NewestCells, db.sizes.newest), stored, fresh)
 	if err := db.mark.advance(db.seqAtOpen); err != nil {
 		return err
 	}
@@ -269,13 +270,13 @@ type DB struct {
 	queue     chan *request
 	callers   atomic.Int64 // in submit
 	committer *committer
-	running   sync.WaitGroup // the committer's goroutine
+	running   sync.WaitGroup // the goroutines that start began
 	gate      engine.Gate
 	stats     counters
 
 	reclaiming sync.Mutex // of passes over the pointers, and of Reclaim
 
-	known     atomic.Pointer[known] // nil until it is complete, or being made
+	known     atomic.Pointer[known] // nil if there is none and none is being made
 	knownRead bool                  // it was read from a file
 	misses    atomic.Int64          // reads that found nothing, without a filter
 	wantKnown chan struct{}         // holds an element once the filter is wanted

@@ -1,6 +1,8 @@
 package badgerdb
 
 import (
+	"cmp"
+
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
@@ -90,7 +92,7 @@ func badgerOptions(dir string, o Options, s sizes, log *badgerLog) badger.Option
 		WithValueLogFileSize(32 << 20).
 		WithVerifyValueChecksum(true).
 		WithChecksumVerificationMode(options.OnBlockRead).
-		WithBlockCacheSize(pick(o.BlockCacheBytes, s.blockCache)).
+		WithBlockCacheSize(cmp.Or(o.BlockCacheBytes, s.blockCache)).
 		WithCompression(options.Snappy).
 		WithNumCompactors(2).
 		WithCompactL0OnClose(false)
@@ -100,12 +102,4 @@ func badgerOptions(dir string, o Options, s sizes, log *badgerLog) badger.Option
 // caller's own: a baseline to measure the table against.
 func BadgerOptions(dir string, o Options) badger.Options {
 	return badgerOptions(dir, o, sizesFor(o.MemoryBytes, 0), &badgerLog{to: loggerOf(o.Logger)})
-}
-
-// pick returns an option, or its default if it is 0.
-func pick[T int | int64](option, otherwise T) T {
-	if option == 0 {
-		return otherwise
-	}
-	return option
 }

@@ -5,14 +5,14 @@ import (
 	"hash/crc32"
 )
 
-// withSum appends the checksum of a part of a file that follows another one with the checksum before,
-// or of the first part: 0.
+// withSum appends a checksum to a part of a file. It is of everything before it in the file except
+// earlier checksums: before is that of the part before, or 0 for the first part.
 func withSum(part []byte, before uint32) []byte {
 	return binary.BigEndian.AppendUint32(part, crc32.Update(before, castagnoli, part))
 }
 
-// partReader reads a file of parts, each with a checksum behind it (withSum). After something that
-// is not there, everything is zero.
+// partReader reads a file of parts, each with a checksum behind it (withSum). When the file ends too
+// early, it has failed, and everything that it reads is zero.
 type partReader struct {
 	rest   []byte
 	part   []byte // what was read since the last checksum

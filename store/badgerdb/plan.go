@@ -101,15 +101,18 @@ func (p *planner) reset() {
 	if p.buf = p.buf[:0]; cap(p.buf) > keptBufferBytes {
 		p.buf = nil
 	}
-	clear(p.ops) // do not keep what callers wrote alive
-	if p.ops = p.ops[:0]; cap(p.ops) > keptBufferLen {
-		p.ops = nil
-	}
-	clear(p.looks)
-	if p.looks = p.looks[:0]; cap(p.looks) > keptBufferLen {
-		p.looks = nil
-	}
+	p.ops, p.looks = emptied(p.ops), emptied(p.looks)
 	p.changed = groupSet{}
+}
+
+// emptied returns an empty list with the memory of s, unless that is large. It does not keep alive
+// what the elements point to, which callers wrote.
+func emptied[T any](s []T) []T {
+	if cap(s) > keptBufferLen {
+		return nil
+	}
+	clear(s)
+	return s[:0]
 }
 
 // valueBuffer returns an empty buffer with room for size bytes.

@@ -157,8 +157,8 @@ func (p *progress) checkClosed() error {
 	if p.list.mark() != p.mark.List {
 		return corrupt(manifestFile(p.dir), "it is not the one with which the table was closed")
 	}
-	for _, l := range p.logs {
-		return corrupt(l.file, "it was not there when the table was closed")
+	if len(p.logs) > 0 {
+		return corrupt(p.logs[0].file, "it was not there when the table was closed")
 	}
 	return p.checkValueLog()
 }

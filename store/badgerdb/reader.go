@@ -237,7 +237,7 @@ func (r *reader) versions(g *group, head []byte, ts uint64, limit int) (found []
 }
 
 func (r *reader) makeCell(g *group, row, escapedColumn []byte, ts uint64, item *badger.Item) (store.Cell, error) {
-	value, err := r.cellValue(g, item, item.Key())
+	value, err := r.cellValueTo(nil, g, item, item.Key())
 	return store.Cell{Group: g.Name, Row: row, Column: unescape(escapedColumn), TS: ts, Value: value}, err
 }
 
