@@ -35,14 +35,29 @@ type effect struct {
 	put bool
 }
 
+// fill adds all requests of a group, and the bounds of timestamps where they rise.
+func (b *batch) fill(group []*request) error {
+	if err := b.prepare(group); err != nil {
+		return err
+	}
+	for _, r := range group {
+		if err := b.request(r); err != nil {
+			return err
+		}
+	}
+	if b.entries == 0 || b.bounds == b.c.bounds {
+		return nil
+	}
+	text := b.bounds.encode(b.c.db.groups)
+	b.inline += len(boundsKey) + len(text)
+	return b.txn.Set(boundsKey, text)
+}
+
 // request adds all mutations of a request.
 func (b *batch) request(r *request) error {
 	for i := range r.plan.ops {
 		o := &r.plan.ops[i]
-		ts := o.TS
-		if ts == store.AtCommit {
-			ts = r.commitTS
-		}
+		ts := o.stamp(r.commitTS)
 		var err error
 		if o.group.Latest {
 			err = b.latestOp(o, ts)
@@ -64,10 +79,8 @@ func (b *batch) versionedOp(before []op, o *op, ts, commitTS uint64) error {
 		return b.remove(o, appendTS(o.head, ts), ts)
 	}
 	for _, v := range o.versions {
-		if v <= ts {
-			if err := b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], v), v); err != nil {
-				return err
-			}
+		if err := b.removeUpTo(o, v, ts); err != nil {
+			return err
 		}
 	}
 	for i, left := 0, o.undo; left > 0 && i < len(before); i++ { // puts of the same request
@@ -76,17 +89,23 @@ func (b *batch) versionedOp(before []op, o *op, ts, commitTS uint64) error {
 			continue
 		}
 		left--
-		v := e.TS
-		if v == store.AtCommit {
-			v = commitTS
+		if !bytes.Equal(e.head, o.head) {
+			continue // another column with the same hash
 		}
-		if v <= ts && bytes.Equal(e.head, o.head) {
-			if err := b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], v), v); err != nil {
-				return err
-			}
+		if err := b.removeUpTo(o, e.stamp(commitTS), ts); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// removeUpTo removes a version of o's column, unless it is newer than ts. Its key is a new slice,
+// because Badger keeps it.
+func (b *batch) removeUpTo(o *op, version, ts uint64) error {
+	if version > ts {
+		return nil
+	}
+	return b.remove(o, appendTS(o.head[:len(o.head):len(o.head)], version), version)
 }
 
 func (b *batch) latestOp(o *op, ts uint64) error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -270,27 +269,25 @@ func (db *DB) moveSome(keys [][]byte, victims map[uint32]*blobFile) error {
 	txn := db.badger.NewTransactionAt(c.seq, true)
 	defer txn.Discard()
 	var (
-		long    []byte
-		moved   []pointer
-		deleted = func(key []byte) bool { return key == nil }
+		long  []byte
+		moved []pointer
+		kept  [][]byte // their keys
 	)
-	for i, key := range keys {
+	for _, key := range keys {
 		stored, err := rd.get(key)
 		if err != nil {
 			return err
 		}
 		p, ok := parsePointer(stored)
 		if !ok || victims[p.file] == nil { // deleted or replaced meanwhile
-			keys[i] = nil
 			continue
 		}
 		if long, err = db.blobs.read(long, p); err != nil {
 			return err
 		}
-		moved = append(moved, p)
+		moved, kept = append(moved, p), append(kept, key)
 	}
-	keys = slices.DeleteFunc(keys, deleted)
-	if len(keys) == 0 {
+	if len(kept) == 0 {
 		return nil
 	}
 	if err := c.space.admit(len(long)); err != nil {
@@ -303,12 +300,12 @@ func (db *DB) moveSome(keys [][]byte, victims map[uint32]*blobFile) error {
 	inline := 0
 	for i, p := range moved {
 		p.file, p.offset, offset = file, offset, offset+p.length
-		if err := txn.SetEntry(badger.NewEntry(keys[i], p.append(nil))); err != nil {
+		if err := txn.SetEntry(badger.NewEntry(kept[i], p.append(nil))); err != nil {
 			return runError("preparing a write", err)
 		}
-		inline += len(keys[i]) + pointerBytes
+		inline += len(kept[i]) + pointerBytes
 	}
-	return c.own(long, txn, len(keys), inline)
+	return c.own(long, txn, len(kept), inline)
 }
 
 // verifyBlobs reads all long values and compares checksums.

@@ -145,11 +145,16 @@ func (c *committer) group(first *request, next func() *request) {
 		err = c.at(StepGroupVisible)
 	}
 	if err != nil {
-		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
-		answerAll(accepted, store.Result{Outcome: store.Unknown}, c.failed)
+		answerAll(accepted, store.Result{Outcome: store.Unknown}, c.fail(err))
 		return
 	}
 	answerAll(accepted, store.Result{Outcome: store.Applied}, nil)
+}
+
+// fail lets the table accept no more writes, and returns the error that they get.
+func (c *committer) fail(err error) error {
+	c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
+	return c.failed
 }
 
 func answerAll(rs []*request, res store.Result, err error) {
@@ -163,7 +168,7 @@ func answerAll(rs []*request, res store.Result, err error) {
 func (c *committer) accept(first *request, rd *reader, next func() *request) (accepted []*request, size int) {
 	c.planner.reset()
 	if err := c.db.failed.err(); err != nil && c.failed == nil {
-		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
+		_ = c.fail(err)
 	}
 	var changed touched
 	for r := first; r != nil; r = next() {
@@ -171,12 +176,7 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 			c.carry = r
 			break
 		}
-		if c.failed != nil {
-			r.answer(store.Result{}, fmt.Errorf("%w: %w", store.ErrNotDone, c.failed))
-			continue
-		}
-		if err := c.planner.plan(r, rd); err != nil {
-			r.answer(store.Result{}, err)
+		if !c.planned(r, rd) {
 			continue
 		}
 		if len(accepted) == 1 && changed == nil { // not before a second: most are alone
@@ -187,14 +187,7 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 			c.carry = r
 			break
 		}
-		refusal, err := c.refusal(r, rd)
-		switch {
-		case err != nil:
-			r.answer(store.Result{}, err)
-			continue
-		case refusal != nil:
-			c.stats.refused.Add(1)
-			r.answer(*refusal, nil)
+		if !c.passes(r, rd) {
 			continue
 		}
 		if changed != nil {
@@ -207,6 +200,35 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 		}
 	}
 	return accepted, size
+}
+
+// planned plans a request, or answers why it cannot be executed.
+func (c *committer) planned(r *request, rd *reader) bool {
+	err := c.failed
+	if err != nil {
+		err = fmt.Errorf("%w: %w", store.ErrNotDone, err)
+	} else {
+		err = c.planner.plan(r, rd)
+	}
+	if err != nil {
+		r.answer(store.Result{}, err)
+	}
+	return err == nil
+}
+
+// passes evaluates the guards of a planned request, and answers it if one does not hold.
+func (c *committer) passes(r *request, rd *reader) bool {
+	refusal, err := c.refusal(r, rd)
+	switch {
+	case err != nil:
+		r.answer(store.Result{}, err)
+	case refusal != nil:
+		c.stats.refused.Add(1)
+		r.answer(*refusal, nil)
+	default:
+		return true
+	}
+	return false
 }
 
 // nextQueued returns a waiting request, nil if there is none.
@@ -276,24 +298,12 @@ func (c *committer) write(group []*request, rd *reader) error {
 	c.latest.reset()
 	b := &batch{c: c, rd: rd, txn: c.db.badger.NewTransactionAt(c.seq, true), latest: &c.latest, bounds: c.bounds}
 	defer b.txn.Discard()
-	if err := b.prepare(group); err != nil {
+	if err := b.fill(group); err != nil {
 		return runError("preparing a write", err)
-	}
-	for _, r := range group {
-		if err := b.request(r); err != nil {
-			return runError("preparing a write", err)
-		}
 	}
 	c.stats.requests.Add(uint64(len(group)))
 	if b.entries == 0 {
 		return nil
-	}
-	if b.bounds != c.bounds {
-		text := b.bounds.encode(c.db.groups)
-		b.inline += len(boundsKey) + len(text)
-		if err := b.txn.Set(boundsKey, text); err != nil {
-			return runError("preparing a write", err)
-		}
 	}
 	if err := c.commitWith(b.long, b.txn, b.entries+1, b.inline); err != nil {
 		return err
@@ -310,7 +320,12 @@ func (c *committer) write(group []*request, rd *reader) error {
 	c.seq++
 	c.bounds = b.bounds
 	b.done()
-	c.db.badger.SetDiscardTs(c.db.views.publish(c.seq, emptyGroups(c.residents)))
+	c.publish()
 	c.stats.wrote(b)
 	return nil
+}
+
+// publish lets readers see the last group, and Badger discard what no reader can see any more.
+func (c *committer) publish() {
+	c.db.badger.SetDiscardTs(c.db.views.publish(c.seq, emptyGroups(c.residents)))
 }

@@ -53,6 +53,14 @@ type op struct {
 	undo     int // number of earlier puts of the request into the same column
 }
 
+// stamp is the timestamp of the mutation, in a request with this commit timestamp.
+func (o *op) stamp(commitTS uint64) uint64 {
+	if o.TS == store.AtCommit {
+		return commitTS
+	}
+	return o.TS
+}
+
 // guard is one Absent selector or one Require.
 type guard struct {
 	row     []byte

@@ -81,8 +81,7 @@ func (db *DB) flush() error {
 		return err
 	}
 	if err := errors.Join(db.blobs.sync(), db.mark.flushing(db.dir)); err != nil {
-		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
-		return c.failed
+		return c.fail(err)
 	}
 	if err := db.badger.DropPrefix([]byte{flushID}); err != nil {
 		return runError("writing out what is in memory", err)
@@ -99,11 +98,10 @@ func (c *committer) own(long []byte, txn *badger.Txn, entries, bytes int) error 
 		err = c.db.mark.advance(c.seq + 1)
 	}
 	if err != nil {
-		c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
-		return c.failed
+		return c.fail(err)
 	}
 	c.seq++
-	c.db.badger.SetDiscardTs(c.db.views.publish(c.seq, emptyGroups(c.residents)))
+	c.publish()
 	return nil
 }
 
