@@ -17,14 +17,18 @@ const MaxAnchorLength = 256
 // text, another content key. A repository whose pages were interpreted by another version interprets
 // them again when it is opened.
 //
-// Version 1 is not stored. Version 2: the alt of an image is a separate word in an anchor.
-// Version 3: frames. Versions 4 and 5: outlines. Version 6: detected languages that the text does
-// not confirm; and the digest in the state of a URL (schema.URLState) is another one. Version 7: a
-// host with a sign before a number, such as "-2", is no IPv4 address; and <meta
-// charset=x-user-defined>. Version 8: a <base> of another scheme; and a template in HTML in SVG or
-// MathML. Version 9: "^" in a path is escaped; hidden titles, and
-// links in links; control characters of single-byte character sets;
-// queries in the character set of the page; XML declarations, and empty elements of XHTML.
+//	1    not stored
+//	2    the alt of an image is a separate word in an anchor
+//	3    frames
+//	4,5  outlines
+//	6    detected languages that the text does not confirm; the digest in the state of a URL
+//	     (schema.URLState) is another one
+//	7    a host with a sign before a number, such as "-2", is no IPv4 address;
+//	     <meta charset=x-user-defined>
+//	8    a <base> of another scheme; a template in HTML in SVG or MathML
+//	9    "^" in a path is escaped; hidden titles, and links in links; control characters of
+//	     single-byte character sets; queries in the character set of the page; XML declarations,
+//	     and empty elements of XHTML
 const InterpretVersion = 9
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
