@@ -1,9 +1,6 @@
 package page
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -72,29 +69,16 @@ func isNewer(input string) bool {
 	})
 }
 
+type domainCase struct {
+	Input  string
+	Output *string // nil: refused
+}
+
 // TestDomainSuites runs the web platform tests of domain to ASCII.
 func TestDomainSuites(t *testing.T) {
 	for _, name := range []string{"toascii.json", "IdnaTestV2.json"} {
-		content, err := os.ReadFile(filepath.Join(urlSuites, name))
-		if err != nil {
-			t.Skip("the suites are not beside the project: ", err)
-		}
-		var raw []json.RawMessage
-		if err := json.Unmarshal(content, &raw); err != nil {
-			t.Fatal(err)
-		}
 		n, later := 0, 0
-		for _, r := range raw {
-			var c struct {
-				Input  string
-				Output *string // nil: refused
-			}
-			if r[0] != '{' {
-				continue // a comment
-			}
-			if err := json.Unmarshal(r, &c); err != nil {
-				t.Fatal(err)
-			}
+		for _, c := range suiteCases[domainCase](t, name) {
 			n++
 			got, want := parsedHost(c.Input), ""
 			if c.Output != nil {

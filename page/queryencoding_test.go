@@ -1,11 +1,6 @@
 package page
 
-import (
-	"encoding/json"
-	"os"
-	"path/filepath"
-	"testing"
-)
+import "testing"
 
 // knownEncodingMisses are the cases where the encoders of x/text differ from the Encoding
 // standard: characters that few pages use in a query.
@@ -19,25 +14,11 @@ var knownEncodingMisses = map[string]string{
 // TestPercentEncodingSuite runs the web platform tests of queries in the character set of the
 // document.
 func TestPercentEncodingSuite(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join(urlSuites, "percent-encoding.json"))
-	if err != nil {
-		t.Skip("the suites are not beside the project: ", err)
+	type encodingCase struct {
+		Input  string
+		Output map[string]string
 	}
-	var raw []json.RawMessage
-	if err := json.Unmarshal(content, &raw); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range raw {
-		var c struct {
-			Input  string
-			Output map[string]string
-		}
-		if r[0] != '{' {
-			continue // a comment
-		}
-		if err := json.Unmarshal(r, &c); err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range suiteCases[encodingCase](t, "percent-encoding.json") {
 		for label, want := range c.Output {
 			got := linkedQuery(t, label, c.Input)
 			if (got == want) == (knownEncodingMisses[c.Input] == label) {

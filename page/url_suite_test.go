@@ -21,6 +21,31 @@ type wptCase struct {
 	Failure  bool
 }
 
+// suiteCases reads the cases of a file of the web platform tests of URLs: its JSON objects.
+// Strings between them are comments.
+func suiteCases[T any](t *testing.T, name string) (cases []T) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(urlSuites, name))
+	if err != nil {
+		t.Skip("the suites are not beside the project: ", err)
+	}
+	var raw []json.RawMessage
+	if err := json.Unmarshal(content, &raw); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range raw {
+		if r[0] != '{' {
+			continue
+		}
+		var c T
+		if err := json.Unmarshal(r, &c); err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
 // knownWPTMisses are the cases where we differ, and why. Not one may be added. All
 // follow from one rule of semantics.md section 1, that hosts lose their trailing
 // dots: the two spellings are one server. These agree with semantics.md and not with
@@ -35,23 +60,8 @@ var knownWPTMisses = map[string]string{
 // wss, which the standard parses alike. They say what the parser makes of a URL; the
 // normalisation on top of it is applied to the wanted result, too.
 func TestWPTURLs(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join(urlSuites, "urltestdata.json"))
-	if err != nil {
-		t.Skip("the suites are not beside the project: ", err)
-	}
-	var raw []json.RawMessage
-	if err := json.Unmarshal(content, &raw); err != nil {
-		t.Fatal(err)
-	}
 	n, misses := 0, make(map[string]bool)
-	for _, r := range raw {
-		var c wptCase
-		if r[0] != '{' {
-			continue // a comment
-		}
-		if err := json.Unmarshal(r, &c); err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range suiteCases[wptCase](t, "urltestdata.json") {
 		if c = overHTTP(c); !isHTTPCase(c) {
 			continue
 		}
