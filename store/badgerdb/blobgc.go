@@ -60,14 +60,10 @@ func (db *DB) collectBlobs(ctx context.Context) {
 
 // passBlobs makes one pass. After an error, the next one waits until the files have grown.
 func (db *DB) passBlobs(ctx context.Context) error {
-	if err := db.enter(ctx); err != nil {
-		return err
-	}
-	defer db.gate.Leave()
-	db.reclaiming.Lock()
-	defer db.reclaiming.Unlock()
-	db.blobs.waste.Store(0)
-	return db.collectBlobsOnce(ctx, blobWaste)
+	return db.reclaim(ctx, func() error {
+		db.blobs.waste.Store(0)
+		return db.collectBlobsOnce(ctx, blobWaste)
+	})
 }
 
 // wasteEstimate estimates how much becomes waste: each time a cell is removed from a column

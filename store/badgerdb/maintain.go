@@ -13,16 +13,12 @@ const gcDiscardRatio = 0.5
 // Compaction reclaims all others. RunGC may run concurrently with everything else; between
 // two files it checks ctx.
 func (db *DB) RunGC(ctx context.Context) error {
-	if err := db.enter(ctx); err != nil {
-		return err
-	}
-	defer db.gate.Leave()
-	db.reclaiming.Lock()
-	defer db.reclaiming.Unlock()
-	if err := db.collectBlobsOnce(ctx, blobWaste); err != nil {
-		return err
-	}
-	return db.collectValues(ctx, gcDiscardRatio)
+	return db.reclaim(ctx, func() error {
+		if err := db.collectBlobsOnce(ctx, blobWaste); err != nil {
+			return err
+		}
+		return db.collectValues(ctx, gcDiscardRatio)
+	})
 }
 
 // Verify reads all table files and all long values, including those that were verified

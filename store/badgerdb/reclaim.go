@@ -33,22 +33,29 @@ import (
 // partly compacted; no step changes what can be read. An open snapshot keeps everything
 // that it can see.
 func (db *DB) Reclaim(ctx context.Context) error {
+	return db.reclaim(ctx, func() error {
+		if err := db.submit(ctx, &request{alone: db.flush}); err != nil {
+			return fmt.Errorf("reclaim space: %w", err)
+		}
+		if err := db.badger.Flatten(flattenWorkers); err != nil {
+			return runError("compacting", err)
+		}
+		if err := db.collectBlobsOnce(ctx, reclaimRatio); err != nil {
+			return err
+		}
+		return db.collectValues(ctx, reclaimRatio)
+	})
+}
+
+// reclaim runs a call that gives back space, one at a time.
+func (db *DB) reclaim(ctx context.Context, run func() error) error {
 	if err := db.enter(ctx); err != nil {
 		return err
 	}
 	defer db.gate.Leave()
 	db.reclaiming.Lock()
 	defer db.reclaiming.Unlock()
-	if err := db.submit(ctx, &request{alone: db.flush}); err != nil {
-		return fmt.Errorf("reclaim space: %w", err)
-	}
-	if err := db.badger.Flatten(flattenWorkers); err != nil {
-		return runError("compacting", err)
-	}
-	if err := db.collectBlobsOnce(ctx, reclaimRatio); err != nil {
-		return err
-	}
-	return db.collectValues(ctx, reclaimRatio)
+	return run()
 }
 
 const (
