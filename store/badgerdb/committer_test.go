@@ -35,16 +35,20 @@ func commitRow(name string) []store.RowMutation {
 	return []store.RowMutation{{Row: []byte(name), Mutations: []store.Mutation{mutation("data", "c", store.AtCommit, "v")}}}
 }
 
+// commits expects that a Commit is applied.
+func commits(ctx context.Context, t *testing.T, db *DB, row string) {
+	t.Helper()
+	if _, res, err := db.Commit(ctx, commitRow(row)); err != nil || res.Outcome != store.Applied {
+		t.Errorf("Commit of row %s: %v, %v", row, res.Outcome, err)
+	}
+}
+
 // hold starts a Commit and returns once the committer is inside Reserve for it.
 func hold(t *testing.T, db *DB, clock *gateClock, wg *sync.WaitGroup) {
 	db.callers.Add(1) // as if another caller were there: the goroutine writes
 	defer db.callers.Add(-1)
 	t.Helper()
-	wg.Go(func() {
-		if _, res, err := db.Commit(context.Background(), commitRow("held")); err != nil || res.Outcome != store.Applied {
-			t.Errorf("held Commit: %v, %v", res.Outcome, err)
-		}
-	})
+	wg.Go(func() { commits(t.Context(), t, db, "held") })
 	<-clock.reached
 }
 
@@ -72,11 +76,7 @@ func TestWithdraw(t *testing.T) {
 	wg.Wait()
 
 	takenCtx, cancel := context.WithCancel(context.Background())
-	wg.Go(func() {
-		if _, res, err := db.Commit(takenCtx, commitRow("taken")); err != nil || res.Outcome != store.Applied {
-			t.Errorf("Commit whose context ends while it is written: %v, %v", res.Outcome, err)
-		}
-	})
+	wg.Go(func() { commits(takenCtx, t, db, "taken") }) // its context ends while it is written
 	<-clock.reached
 	cancel()
 	clock.release <- struct{}{}
@@ -98,11 +98,7 @@ func TestGroups(t *testing.T) {
 	hold(t, db, clock, &wg)
 	const n = 20
 	for i := range n {
-		wg.Go(func() {
-			if _, res, err := db.Commit(context.Background(), commitRow(fmt.Sprint(i))); err != nil || res.Outcome != store.Applied {
-				t.Errorf("Commit: %v, %v", res.Outcome, err)
-			}
-		})
+		wg.Go(func() { commits(t.Context(), t, db, fmt.Sprint(i)) })
 	}
 	for len(db.queue) < n { // they only have to arrive
 		runtime.Gosched()
