@@ -36,18 +36,9 @@ func (p *points) read(g *group, sel *store.Selector, lo, hi uint64) (c store.Cel
 	case exact:
 		c.Value, found, err = p.r.versionCell(head, lo)
 	default:
-		first := maphash.Bytes(p.r.db.seed, head)
-		if p.r.db.newest.never(first) {
-			return store.Cell{}, false, true, nil
-		}
-		h, ok := p.r.db.hints.of(p.r.db.hints.hash(first, head), p.r.txn.ReadTs())
-		switch {
-		case !ok && p.r.lacks(head):
-			return store.Cell{}, false, true, nil
-		case !ok || h.bound > hi+1: // older ones may be wanted
-			return store.Cell{}, false, false, nil
-		case h.bound <= lo: // nothing from lo on
-			return store.Cell{}, false, true, nil
+		h, told := p.r.hinted(head, lo, hi)
+		if told != atBound {
+			return store.Cell{}, false, told == absent, nil
 		}
 		ts = h.bound - 1
 		if h.known {
@@ -148,24 +139,48 @@ func (r *reader) getVersion(head []byte, ts uint64, fn func([]byte, uint64, *bad
 	return true, nil
 }
 
+// verdict is what memory tells of the newest version of a column in a range of timestamps.
+type verdict uint8
+
+const (
+	untold  verdict = iota // look for it
+	absent                 // there is none
+	atBound                // it is at the bound of the hint; look for it if nothing is there
+)
+
+// hinted asks memory for the newest version from lo to hi of the column with this head. The hint
+// has the column in any case, unless the verdict is absent.
+func (r *reader) hinted(head []byte, lo, hi uint64) (h hint, told verdict) {
+	first := maphash.Bytes(r.db.seed, head)
+	if r.db.newest.never(first) {
+		return h, absent
+	}
+	column := r.db.hints.hash(first, head)
+	h, ok := r.db.hints.of(column, r.txn.ReadTs())
+	h.column = column
+	switch {
+	case !ok && r.lacks(head):
+		return h, absent
+	case !ok || h.bound > hi+1: // older ones may be wanted
+		return h, untold
+	case h.bound <= lo: // nothing from lo on
+		return h, absent
+	}
+	return h, atBound
+}
+
 // newest reads the newest version from lo to hi of the column whose head is in
 // its.key: at the place that the hints tell, else by an iterator, which leaves a
 // hint behind.
 func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte, uint64, *badger.Item) error) error {
 	head := its.key
-	var column columnHash
+	var h hint
 	if r.db.hints != nil {
-		first := maphash.Bytes(r.db.seed, head)
-		if r.db.newest.never(first) {
+		var told verdict
+		switch h, told = r.hinted(head, lo, hi); told {
+		case absent:
 			return nil
-		}
-		column = r.db.hints.hash(first, head)
-		h, ok := r.db.hints.of(column, r.txn.ReadTs())
-		switch {
-		case !ok || h.bound > hi+1: // older ones may be wanted
-		case h.bound <= lo: // nothing from lo on
-			return nil
-		default:
+		case atBound:
 			if found, err := r.getVersion(head, h.bound-1, fn); found || err != nil {
 				return err
 			}
@@ -182,7 +197,7 @@ func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte,
 		return err
 	}
 	c := cursor{it: it, group: g, lo: lo, hi: hi, newest: 1}
-	met := hint{column: column, seq: r.txn.ReadTs()}
+	met := hint{column: h.column, seq: r.txn.ReadTs()}
 	c.greatest = func(ts uint64) { met.bound = ts + 1 }
 	err = c.visit(its.key, prefix, func(head []byte, ts uint64, item *badger.Item) error {
 		if ts+1 == met.bound && r.db.hints != nil {
