@@ -26,10 +26,21 @@ func newScratch(dir string) (*scratch, error) {
 	return &scratch{file: f, out: bufio.NewWriterSize(f, buffered)}, nil
 }
 
+// Write adds to the end of the file.
 func (s *scratch) Write(b []byte) (int, error) {
 	n, err := s.out.Write(b)
 	s.size += int64(n)
-	return n, err
+	return n, writeError(err)
+}
+
+// flush makes everything written so far readable.
+func (s *scratch) flush() error { return writeError(s.out.Flush()) }
+
+func writeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("export: write to a temporary file: %w", err)
 }
 
 // section reads the bytes between two offsets, which must have been flushed.
@@ -37,8 +48,25 @@ func (s *scratch) section(from, to int64) io.Reader {
 	return io.NewSectionReader(s.file, from, to-from)
 }
 
-func (s *scratch) flush() error { return s.out.Flush() }
+// read reads the bytes at an offset, which must have been flushed.
+func (s *scratch) read(b []byte, from int64) error {
+	_, err := s.file.ReadAt(b, from)
+	return readError(err)
+}
 
+// readError says what failed. The end of the file is an error as well: all that is read was
+// written before.
+func readError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("export: read a temporary file back: %w", err)
+}
+
+// close closes and removes the file. There may be none.
 func (s *scratch) close() error {
 	if s == nil {
 		return nil

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -13,7 +14,7 @@ import (
 )
 
 // Similar finds all pairs of documents whose sketches are similar, and writes them as JSON,
-// one a line. No pair is missed and none is written that is not as similar ([sketch.Bands]).
+// one per line. It misses no pair, and writes none that is less similar ([sketch.Bands]).
 //
 // Documents are numbered from 0 in the order in which they are added, which is that of their
 // URLs. For each band of a sketch, a Sorter gets a record; documents that agree in a band are
@@ -21,8 +22,8 @@ import (
 // keep the sketches and the URLs.
 //
 // Memory holds the buffers of the sorters, a block of sketches, and the numbers of the
-// documents that agree in one band: 4 bytes for each. Where many documents are alike, there
-// are as many pairs as half of their number squared, in time and in the output.
+// documents that agree in one band, 4 bytes for each. If n documents are alike, they form
+// about n²/2 pairs, and both time and output grow with that number.
 type Similar struct {
 	least float64
 	bands sketch.Bands
@@ -34,7 +35,7 @@ type Similar struct {
 	read  [keptSize]byte
 }
 
-// DefaultThreshold is the similarity of pairs unless something else is asked for.
+// DefaultThreshold is the usual lowest similarity of a pair.
 const DefaultThreshold = 0.8
 
 // LeastThreshold is the lowest threshold. Below it, sketches of unrelated texts share
@@ -42,17 +43,18 @@ const DefaultThreshold = 0.8
 const LeastThreshold = 0.5
 
 const (
-	keptSize  = sketch.Size + 12   // and the place of the URL: offset and length
+	keptSize  = sketch.Size + 12   // a sketch, and the place of the URL: offset and length
 	keySize   = 1 + 8 + 4          // of a record of keys
-	blockSize = 16 << 10           // sketches that are in memory at a time: 4 MiB
+	blockSize = 16 << 10           // sketches in memory at a time: 4 MiB
 	maxDocs   = math.MaxUint32 - 1 // what a record can number
 )
 
-// NewSimilar returns a collector that uses up to the given memory for each of its two
-// sorters (0: the default of Sorter) and temporary files in dir. The caller closes it.
+// NewSimilar returns a collector of pairs with at least the given similarity. It uses up to
+// limit bytes of memory for each of its two sorters (0: the default of Sorter) and temporary
+// files in dir. The caller closes it.
 func NewSimilar(dir string, limit int, least float64) (_ *Similar, err error) {
 	if !(least >= LeastThreshold && least <= 1) {
-		return nil, fmt.Errorf("similar pairs: a threshold of %v is not from %v to 1", least, LeastThreshold)
+		return nil, fmt.Errorf("similar pairs: the threshold %v is not between %v and 1", least, LeastThreshold)
 	}
 	s := &Similar{least: least, bands: sketch.BandsFor(least), keys: NewSorter(dir, limit), pairs: NewSorter(dir, limit)}
 	if s.kept, err = newScratch(dir); err != nil {
@@ -90,17 +92,14 @@ func (s *Similar) Add(u page.URL, k *sketch.Sketch) error {
 	if err == nil {
 		_, err = s.urls.Write([]byte(u))
 	}
-	if err != nil {
-		return fmt.Errorf("similar pairs: write to a temporary file: %w", err)
-	}
-	return nil
+	return err
 }
 
 // WriteTo writes the pairs, ordered by their URLs, and returns their number.
 func (s *Similar) WriteTo(ctx context.Context, w io.Writer) (n int, err error) {
 	for _, f := range []*scratch{s.kept, s.urls} {
 		if err := f.flush(); err != nil {
-			return 0, fmt.Errorf("similar pairs: write to a temporary file: %w", err)
+			return 0, err
 		}
 	}
 	if err := s.find(ctx); err != nil {
@@ -108,8 +107,8 @@ func (s *Similar) WriteTo(ctx context.Context, w io.Writer) (n int, err error) {
 	}
 	out := NewJSONL[Pair](w)
 	var pair Pair
-	last := uint32(maxDocs + 1)
-	err = s.pairs.Sorted(func(record []byte) error {
+	last := uint32(maxDocs + 1) // no document
+	err = s.pairs.Sorted(func(record []byte) (err error) {
 		a, b := binary.BigEndian.Uint32(record), binary.BigEndian.Uint32(record[4:])
 		if a != last {
 			if pair.URL, err = s.url(a); err != nil {
@@ -135,7 +134,7 @@ func (s *Similar) find(ctx context.Context) error {
 	var key [keySize - 4]byte
 	var docs []uint32
 	err := s.keys.Sorted(func(record []byte) error {
-		if string(record[:len(key)]) != string(key[:]) {
+		if !bytes.Equal(record[:len(key)], key[:]) {
 			if err := s.compareAll(ctx, int(key[0]), docs); err != nil {
 				return err
 			}
@@ -152,37 +151,28 @@ func (s *Similar) find(ctx context.Context) error {
 }
 
 // compareAll compares documents that agree in a band with each other: those of a block,
-// which is in memory, with all that follow.
+// whose sketches are in memory, with all that follow them.
 func (s *Similar) compareAll(ctx context.Context, band int, docs []uint32) error {
 	if len(docs) < 2 {
 		return nil
 	}
 	block := make([]sketch.Sketch, min(len(docs), blockSize))
+	var beyond sketch.Sketch // of a document after the block
 	for len(docs) > 0 {
 		n := min(len(docs), blockSize)
-		for i := range n {
+		for i, doc := range docs {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if err := s.sketch(docs[i], &block[i]); err != nil {
+			this := &beyond
+			if i < n {
+				this = &block[i]
+			}
+			if err := s.sketch(doc, this); err != nil {
 				return err
 			}
-			for j := range i {
-				if err := s.compare(band, docs[j], docs[i], &block[j], &block[i]); err != nil {
-					return err
-				}
-			}
-		}
-		for _, doc := range docs[n:] {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			var other sketch.Sketch
-			if err := s.sketch(doc, &other); err != nil {
-				return err
-			}
-			for j := range n {
-				if err := s.compare(band, docs[j], doc, &block[j], &other); err != nil {
+			for j := range min(i, n) {
+				if err := s.compare(band, docs[j], doc, &block[j], this); err != nil {
 					return err
 				}
 			}
@@ -205,12 +195,10 @@ func (s *Similar) compare(band int, a, b uint32, x, y *sketch.Sketch) error {
 	return s.pairs.Add(record[:])
 }
 
-// readKept reads what is kept of a document.
+// readKept reads what is kept of a document. The result is valid until the next call.
 func (s *Similar) readKept(doc uint32) ([]byte, error) {
-	if _, err := s.kept.file.ReadAt(s.read[:], int64(doc)*keptSize); err != nil {
-		return nil, fmt.Errorf("similar pairs: read a temporary file back: %w", noEOF(err))
-	}
-	return s.read[:], nil
+	err := s.kept.read(s.read[:], int64(doc)*keptSize)
+	return s.read[:], err
 }
 
 func (s *Similar) sketch(doc uint32, k *sketch.Sketch) error {
@@ -225,10 +213,8 @@ func (s *Similar) url(doc uint32) (page.URL, error) {
 		return "", err
 	}
 	u := make([]byte, binary.LittleEndian.Uint32(kept[sketch.Size+8:]))
-	if _, err := s.urls.file.ReadAt(u, int64(binary.LittleEndian.Uint64(kept[sketch.Size:]))); err != nil {
-		return "", fmt.Errorf("similar pairs: read a temporary file back: %w", noEOF(err))
-	}
-	return page.URL(u), nil
+	err = s.urls.read(u, int64(binary.LittleEndian.Uint64(kept[sketch.Size:])))
+	return page.URL(u), err
 }
 
 // Close releases memory and files.

@@ -7,7 +7,6 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 )
@@ -70,7 +69,7 @@ func (s *Sorter) spill() (err error) {
 		n := binary.PutUvarint(length[:], uint64(r.to-r.from))
 		for _, b := range [][]byte{length[:n], s.buf[r.from:r.to]} {
 			if _, err := s.file.Write(b); err != nil {
-				return fmt.Errorf("export: write sorted records to a temporary file: %w", err)
+				return err
 			}
 		}
 	}
@@ -97,7 +96,7 @@ func (s *Sorter) Sorted(fn func(record []byte) error) error {
 		}
 	}
 	if err := s.file.flush(); err != nil {
-		return fmt.Errorf("export: write sorted records to a temporary file: %w", err)
+		return err
 	}
 	return s.merge(fn)
 }
@@ -161,18 +160,7 @@ func (h *runReader) next() error {
 		h.record = slices.Grow(h.record[:0], int(n))[:n]
 		_, err = io.ReadFull(h.in, h.record)
 	}
-	if err != nil {
-		return fmt.Errorf("export: read sorted records back: %w", noEOF(err))
-	}
-	return nil
-}
-
-// noEOF turns io.EOF into io.ErrUnexpectedEOF: a run must not end within a record.
-func noEOF(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+	return readError(err)
 }
 
 // mergeHeap is a heap of runs by their next records.
