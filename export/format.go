@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,13 +28,15 @@ const (
 	Pages     = "pages"
 )
 
-// formats lists the tables of each format, the default first, and its file extension.
-var formats = []struct {
+// format has one or more tables, the default first.
+type format struct {
 	name   string
 	tables []string
-	suffix string
+	suffix string // of files
 	binary bool
-}{
+}
+
+var formats = []format{
 	{FormatJSONL, []string{Documents, Links}, ".jsonl", false},
 	{FormatParquet, []string{Documents, Links}, ".parquet", true},
 	{FormatRanks, []string{Hosts}, ".txt", false},
@@ -43,48 +46,41 @@ var formats = []struct {
 	{FormatWACZ, []string{Pages}, ".wacz", true},
 }
 
+// formatNamed returns the format of a name; if there is none, its tables are nil.
+func formatNamed(name string) format {
+	for _, f := range formats {
+		if f.name == name {
+			return f
+		}
+	}
+	return format{}
+}
+
 // Choice is a format and one of its tables.
 type Choice struct {
 	Format string `json:"format"`
 	Table  string `json:"table"`
 }
 
-// Choose checks a format and a table; "" selects the default. The error lists what is
-// available.
-func Choose(format, table string) (Choice, error) {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.name)
-		if f.name != format {
-			continue
+// Choose checks a format and a table; a table of "" selects the default of the format. The
+// error lists what is available.
+func Choose(name, table string) (Choice, error) {
+	f := formatNamed(name)
+	if f.tables == nil {
+		var names []string
+		for _, f := range formats {
+			names = append(names, f.name)
 		}
-		if table == "" {
-			table = f.tables[0]
-		}
-		if !slices.Contains(f.tables, table) {
-			return Choice{}, fmt.Errorf("%s has no table %q: choose %s", format, table, strings.Join(f.tables, ", "))
-		}
-		return Choice{format, table}, nil
+		return Choice{}, fmt.Errorf("unknown format %q: choose %s", name, strings.Join(names, ", "))
 	}
-	return Choice{}, fmt.Errorf("unknown format %q: choose %s", format, strings.Join(names, ", "))
+	if table = cmp.Or(table, f.tables[0]); !slices.Contains(f.tables, table) {
+		return Choice{}, fmt.Errorf("%s has no table %q: choose %s", name, table, strings.Join(f.tables, ", "))
+	}
+	return Choice{name, table}, nil
 }
 
 // FileName is the default name of the file in a directory.
-func (c Choice) FileName() string {
-	for _, f := range formats {
-		if f.name == c.Format {
-			return c.Table + f.suffix
-		}
-	}
-	return c.Table
-}
+func (c Choice) FileName() string { return c.Table + formatNamed(c.Format).suffix }
 
 // IsBinary reports whether the format is binary, so that it should not go to a terminal.
-func (c Choice) IsBinary() bool {
-	for _, f := range formats {
-		if f.name == c.Format {
-			return f.binary
-		}
-	}
-	return false
-}
+func (c Choice) IsBinary() bool { return formatNamed(c.Format).binary }
