@@ -29,7 +29,8 @@ type parquetDocuments struct {
 	most int // listBytes, except in tests
 }
 
-// NewParquetDocuments writes documents as Parquet, with at most the first 8 MiB of each list.
+// NewParquetDocuments writes documents as Parquet, with at most the first 8 MiB of each list
+// (listBytes).
 func NewParquetDocuments(w io.Writer) Sink[LongDocument] {
 	return &parquetDocuments{newParquet(w, documentSize), listBytes}
 }
@@ -45,35 +46,38 @@ func documentSize(d *parquetDocument) int {
 	return n
 }
 
-// errEnough ends a visit when the list is full.
-var errEnough = errors.New("the list is full")
-
 func (p *parquetDocuments) Write(doc *LongDocument) error {
 	row := parquetDocument{doc.Document, int64(doc.MembersTotal), int64(doc.InlinksTotal)}
 	row.Members, row.Inlinks = []page.URL{}, []Link{}
-	room := p.most
-	err := doc.EachMember(func(u page.URL) error {
-		if room -= entryBytes + len(u); room < 0 {
-			return errEnough
-		}
-		row.Members = append(row.Members, u)
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
+	err := visitFirst(p.most, doc.EachMember, memberSize, func(u page.URL) { row.Members = append(row.Members, u) })
+	if err != nil {
 		return err
 	}
-	room = p.most
-	err = doc.EachInlink(func(l *Link) error {
-		if room -= linkSize(l); room < 0 {
-			return errEnough
-		}
-		row.Inlinks = append(row.Inlinks, *l)
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
+	err = visitFirst(p.most, doc.EachInlink, linkSize, func(l *Link) { row.Inlinks = append(row.Inlinks, *l) })
+	if err != nil {
 		return err
 	}
 	return p.rows.Write(&row)
+}
+
+func memberSize(u page.URL) int { return entryBytes + len(u) }
+
+// errEnough ends a visit when the list is full.
+var errEnough = errors.New("the list is full")
+
+// visitFirst visits the entries of a list as long as their sizes add up to no more than most bytes.
+func visitFirst[E any](most int, each func(func(E) error) error, size func(E) int, visit func(E)) error {
+	err := each(func(e E) error {
+		if most -= size(e); most < 0 {
+			return errEnough
+		}
+		visit(e)
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
 }
 
 func (p *parquetDocuments) Close() error { return p.rows.Close() }
