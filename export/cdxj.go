@@ -3,7 +3,6 @@ package export
 import (
 	"bufio"
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -46,11 +45,11 @@ func cdxjLine(c *Capture, in *place) ([]byte, error) {
 	fmt.Fprintf(&line, "%s %s ", page.SURT(c.URL), at.Format("20060102150405"))
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(capture{c.URL, c.MIME, strconv.Itoa(c.Status), "sha256:" + hex.EncodeToString(c.Sum[:]), in})
+	err := enc.Encode(capture{c.URL, c.MIME, strconv.Itoa(c.Status), labelledSHA256(c.Sum[:]), in})
 	return bytes.TrimSuffix(line.Bytes(), []byte("\n")), err
 }
 
-// WriteCDXJ writes the lines in a Sorter.
+// WriteCDXJ writes the lines in a Sorter, and returns their number.
 func WriteCDXJ(w io.Writer, lines *Sorter) (n int, err error) {
 	out := bufio.NewWriterSize(w, buffered)
 	err = lines.Sorted(func(line []byte) error {

@@ -39,7 +39,7 @@ type CIFF struct {
 	terms       int64
 }
 
-// NewCIFF returns a collector that uses up to the given memory (0: the default of
+// NewCIFF returns a collector that uses up to limit bytes of memory (0: the default of
 // Sorter) and temporary files in dir. The description tells people where the index
 // comes from. The caller closes the collector.
 func NewCIFF(dir string, limit int, description string) (_ *CIFF, err error) {
@@ -80,7 +80,7 @@ func (c *CIFF) Add(name string, terms map[string]int) error {
 	return c.delimited(c.records, b)
 }
 
-// WriteTo writes the file.
+// WriteTo writes the file, and returns its length in bytes.
 func (c *CIFF) WriteTo(w io.Writer) (int64, error) {
 	lists, err := c.writeLists()
 	if err != nil {
@@ -196,6 +196,7 @@ func appendString(b []byte, field protowire.Number, s string) []byte {
 	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), strings.ToValidUTF8(s, "\uFFFD"))
 }
 
+// counter counts the bytes that it passes on.
 type counter struct {
 	w io.Writer
 	n int64

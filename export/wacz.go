@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -28,10 +29,10 @@ import (
 //
 // The captures are stored without a second compression, because replay tools read single
 // records out of the ZIP file by their offsets. Everything is written in one pass: memory holds
-// one line for each capture.
+// a line for each capture and the title of each page.
 //
-// The same captures give the same bytes. So all times in the file come from the captures; the
-// package counts as created when its newest capture was made.
+// The same captures give the same bytes, so all times in the file come from the captures: the
+// package counts as created at the time of its newest capture.
 type WACZ struct {
 	zip    *zip.Writer
 	files  []dataFile
@@ -76,18 +77,25 @@ const readingType = "text/html; charset=utf-8"
 // If the body is not the payload but what was read of it (page.Fetch.Reading), the capture is a
 // resource record: no server has sent this HTML.
 func (z *WACZ) Add(f *page.Fetch) error {
+	if err := z.add(f); err != nil {
+		return fmt.Errorf("wacz: %w", err) // it names the capture
+	}
+	return nil
+}
+
+func (z *WACZ) add(f *page.Fetch) error {
 	if err := z.begin(f.Time); err != nil {
-		return fmt.Errorf("wacz: %w", err)
+		return err
 	}
 	from := z.warc.Offset()
 	if err := z.write(f); err != nil {
-		return fmt.Errorf("wacz: %w", err)
+		return err
 	}
 	line, err := cdxjLine(&Capture{
 		URL: f.URL, Time: f.Time, Status: f.Status, MIME: mediaType(f), Sum: sha256.Sum256(f.Body),
 	}, &place{Offset: fmt.Sprint(from), Length: fmt.Sprint(z.warc.Offset() - from), Filename: waczWARC})
 	if err != nil {
-		return fmt.Errorf("wacz: %w", err)
+		return err
 	}
 	z.lines = append(z.lines, line)
 	if f.Time.After(z.newest) {
@@ -103,8 +111,8 @@ func (z *WACZ) write(f *page.Fetch) error {
 	return z.warc.WriteFetch(f)
 }
 
-// AddPage lists a capture as a page that a reader may open. The first page is the one that
-// replay tools open by themselves.
+// AddPage lists a capture as a page that a reader may open. Replay tools open the first one
+// on their own.
 func (z *WACZ) AddPage(u page.URL, at time.Time, title string) {
 	id := sha256.Sum256([]byte(u))
 	// Replay tools look for the capture by this time, which the index has to the second.
@@ -127,48 +135,54 @@ func (z *WACZ) begin(at time.Time) (err error) {
 	})
 }
 
-// Close writes the rest of the file. A WACZ without captures is refused: there would be
-// nothing to open.
+// Close writes the rest of the file. It refuses to complete a WACZ without captures or pages:
+// there would be nothing to open.
 func (z *WACZ) Close() error {
 	if z.data == nil || len(z.pages) == 0 {
-		return fmt.Errorf("wacz: there is no page to write")
+		return errors.New("wacz: there is no page to write")
 	}
-	z.finish(z.data, waczWARC)
-	slices.SortFunc(z.lines, bytes.Compare)
-	if err := z.file("indexes/", "index.cdxj", joinLines(z.lines)); err != nil {
-		return fmt.Errorf("wacz: %w", err)
-	}
-	pages, err := z.pageLines()
-	if err == nil {
-		err = z.file("pages/", "pages.jsonl", pages)
-	}
-	if err == nil {
-		err = z.describe()
-	}
-	if err == nil {
-		err = z.zip.Close()
-	}
-	if err != nil {
+	if err := z.complete(); err != nil {
 		return fmt.Errorf("wacz: %w", err)
 	}
 	return nil
+}
+
+func (z *WACZ) complete() error {
+	z.finish(z.data, waczWARC)
+	slices.SortFunc(z.lines, bytes.Compare)
+	if err := z.file("indexes/", "index.cdxj", joinLines(z.lines)); err != nil {
+		return err
+	}
+	pages, err := z.pageLines()
+	if err != nil {
+		return err
+	}
+	if err := z.file("pages/", "pages.jsonl", pages); err != nil {
+		return err
+	}
+	if err := z.describe(); err != nil {
+		return err
+	}
+	return z.zip.Close()
 }
 
 func (z *WACZ) pageLines() ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(struct {
+	if err := enc.Encode(struct {
 		Format string `json:"format"`
 		ID     string `json:"id"`
 		Title  string `json:"title"`
-	}{"json-pages-1.0", "pages", "All Pages"})
+	}{"json-pages-1.0", "pages", "All Pages"}); err != nil {
+		return nil, err
+	}
 	for _, p := range z.pages {
-		if err == nil {
-			err = enc.Encode(p)
+		if err := enc.Encode(p); err != nil {
+			return nil, err
 		}
 	}
-	return out.Bytes(), err
+	return out.Bytes(), nil
 }
 
 // describe writes datapackage.json and its digest.
@@ -218,27 +232,20 @@ func (z *WACZ) file(dir, name string, content []byte) error {
 
 func (z *WACZ) create(path string, method uint16, at time.Time) (*hashedFile, error) {
 	w, err := z.zip.CreateHeader(&zip.FileHeader{Name: path, Method: method, Modified: at.UTC().Truncate(time.Second)})
-	return &hashedFile{path: path, w: w, sum: sha256.New()}, err
+	sum := sha256.New()
+	return &hashedFile{counter{w: io.MultiWriter(w, sum)}, path, sum}, err
 }
 
 // finish lists a complete file as a resource of the package.
 func (z *WACZ) finish(f *hashedFile, name string) {
-	z.files = append(z.files, dataFile{Name: name, Path: f.path, Hash: labelledSHA256(f.sum.Sum(nil)), Bytes: f.size})
+	z.files = append(z.files, dataFile{Name: name, Path: f.path, Hash: labelledSHA256(f.sum.Sum(nil)), Bytes: f.n})
 }
 
 // hashedFile is a file of the package while it is written.
 type hashedFile struct {
+	counter
 	path string
-	w    io.Writer
 	sum  hash.Hash
-	size int64
-}
-
-func (f *hashedFile) Write(b []byte) (int, error) {
-	n, err := f.w.Write(b)
-	f.sum.Write(b[:n]) // never fails
-	f.size += int64(n)
-	return n, err
 }
 
 func labelledSHA256(sum []byte) string { return "sha256:" + hex.EncodeToString(sum) }
@@ -252,8 +259,8 @@ func joinLines(lines [][]byte) []byte {
 	return out.Bytes()
 }
 
-// mediaType returns the media type of what is stored of a response, without parameters; "" if it
-// has none that can be parsed.
+// mediaType returns the media type of the stored body, without parameters; "" if the response
+// states none, or one that cannot be parsed.
 func mediaType(f *page.Fetch) string {
 	stated := f.Header.Get("Content-Type")
 	if f.Reading.Exists() {
