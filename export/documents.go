@@ -25,14 +25,14 @@ type LongDocument struct {
 type documentLines struct {
 	out      *bufio.Writer
 	object   *longjson.Writer
-	timeless bool // omit rank and time
+	timeless bool // rank and time are zero
 }
 
 // NewJSONLDocuments writes one document per line, in UTF-8, without escaping < and >.
 func NewJSONLDocuments(w io.Writer) Sink[LongDocument] { return newDocumentLines(w, false) }
 
 // NewDigestLines writes the lines over which digests of documents are computed: those of
-// NewJSONLDocuments without rank and time.
+// NewJSONLDocuments, but with a rank and a time of zero.
 func NewDigestLines(w io.Writer) Sink[LongDocument] { return newDocumentLines(w, true) }
 
 func newDocumentLines(w io.Writer, timeless bool) *documentLines {

@@ -9,7 +9,6 @@ import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"strings"
 )
 
@@ -100,8 +99,9 @@ func decodeBase32(s string) ([]byte, error) {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ToUpper(s))
 }
 
-// labelledSHA1 returns the digest of data in the form most common in WARC files.
-func labelledSHA1(data []byte) string {
+// Digest returns the digest of a block or payload in the form most common in WARC files, which
+// is the one that a Writer uses.
+func Digest(data []byte) string {
 	h := sha1.Sum(data)
-	return fmt.Sprintf("sha1:%s", base32.StdEncoding.EncodeToString(h[:]))
+	return "sha1:" + base32.StdEncoding.EncodeToString(h[:])
 }

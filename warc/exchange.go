@@ -7,7 +7,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// Exchange is the recorded response of an exchange.
+// Exchange is a response as it was received, with what is known of its request.
 type Exchange struct {
 	URL     page.URL
 	Date    time.Time // when the request began
@@ -22,17 +22,7 @@ type Exchange struct {
 // record (IIPC revisit profile server-not-modified). It returns the offsets at which the
 // record begins and ends.
 func (w *Writer) WriteResponse(x Exchange) (from, to int64, err error) {
-	fields := Fields{
-		{"WARC-Type", "response"},
-		{"WARC-Date", formatDate(x.Date)},
-		{"WARC-Target-URI", string(x.URL)},
-		{"WARC-Payload-Digest", labelledSHA1(x.Payload)},
-		{"Content-Type", "application/http; msgtype=response"},
-	}
-	if x.Status == http.StatusNotModified {
-		fields[0].Value = "revisit"
-		fields[3] = Field{"WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/server-not-modified"}
-	}
+	fields := responseFields(x.URL, x.Date, x.Payload, x.Status == http.StatusNotModified)
 	if x.Remote != "" {
 		fields = append(fields, Field{"WARC-IP-Address", x.Remote})
 	}
@@ -43,6 +33,3 @@ func (w *Writer) WriteResponse(x Exchange) (from, to int64, err error) {
 	_, err = w.Write(fields, x.Block)
 	return from, w.Offset(), err
 }
-
-// PayloadDigest returns the digest of a payload in the form that the writer uses.
-func PayloadDigest(payload []byte) string { return labelledSHA1(payload) }

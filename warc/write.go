@@ -47,21 +47,28 @@ func (w *Writer) WriteFetch(f *page.Fetch) error {
 	if f.Status == 0 && !f.Revisit {
 		return fmt.Errorf("write WARC record of %s: the fetch has no response (%s)", f.URL, f.Err)
 	}
-	fields := Fields{
-		{"WARC-Type", "response"},
-		{"WARC-Date", formatDate(f.Time)},
-		{"WARC-Target-URI", string(f.URL)},
-		{"WARC-Payload-Digest", labelledSHA1(f.Body)},
-		{"Content-Type", "application/http; msgtype=response"},
-	}
 	status := f.Status
 	if f.Revisit {
 		status = http.StatusNotModified
-		fields[0].Value = "revisit"
-		fields[3] = Field{"WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/server-not-modified"}
 	}
-	_, err := w.Write(fields, responseBlock(status, f.Header, f.Body))
+	_, err := w.Write(responseFields(f.URL, f.Time, f.Body, f.Revisit), responseBlock(status, f.Header, f.Body))
 	return err
+}
+
+// responseFields returns the header of a response record, or of a revisit record (IIPC revisit
+// profile server-not-modified).
+func responseFields(u page.URL, date time.Time, payload []byte, revisit bool) Fields {
+	typ, about := "response", Field{"WARC-Payload-Digest", Digest(payload)}
+	if revisit {
+		typ, about = "revisit", Field{"WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/server-not-modified"}
+	}
+	return Fields{
+		{"WARC-Type", typ},
+		{"WARC-Date", formatDate(date)},
+		{"WARC-Target-URI", string(u)},
+		about,
+		{"Content-Type", "application/http; msgtype=response"},
+	}
 }
 
 // WriteResource writes a resource record: the content of a URL, without the response of a server.
@@ -70,7 +77,7 @@ func (w *Writer) WriteResource(u page.URL, date time.Time, mediaType string, bod
 		{"WARC-Type", "resource"},
 		{"WARC-Date", formatDate(date)},
 		{"WARC-Target-URI", string(u)},
-		{"WARC-Payload-Digest", labelledSHA1(body)},
+		{"WARC-Payload-Digest", Digest(body)},
 		{"Content-Type", mediaType},
 	}, body)
 	return err

@@ -42,7 +42,7 @@ func (w *Writer) Write(fields Fields, block []byte) (id string, err error) {
 			return "", fmt.Errorf("write WARC record: the value of field %q contains a newline: %q", f.Name, f.Value)
 		}
 	}
-	digest := labelledSHA1(block)
+	digest := Digest(block)
 	id = w.recordID(fields, digest)
 	var head bytes.Buffer
 	head.WriteString("WARC/1.1\r\n")

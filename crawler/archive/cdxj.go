@@ -29,7 +29,7 @@ type entry struct {
 	from, to int64
 }
 
-// newEntry takes the payload's digest as warc.PayloadDigest writes it.
+// newEntry takes the payload's digest as warc.Digest writes it.
 func newEntry(u page.URL, f *page.Fetch, digest string, from, to int64) entry {
 	e := entry{key: page.SURT(u), time: f.Time, url: u, status: f.Status, from: from, to: to}
 	if mediaType, _, err := mime.ParseMediaType(f.Header.Get("Content-Type")); err == nil {

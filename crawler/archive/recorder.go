@@ -72,7 +72,7 @@ func (r *Recorder) Record(_ context.Context, u page.URL, res *fetch.Result) erro
 			URL: u, Date: res.Fetch.Time, Remote: remote, Status: res.Fetch.Status,
 			Block: res.ResponseBlock(), Payload: res.Payload, Request: request,
 		})
-		return newEntry(u, &res.Fetch, warc.PayloadDigest(res.Payload), from, to), err
+		return newEntry(u, &res.Fetch, warc.Digest(res.Payload), from, to), err
 	})
 }
 

@@ -119,7 +119,7 @@ func entryOf(rec *warc.Record) (*entry, error) {
 	}
 	digest := rec.Fields.Get("WARC-Payload-Digest")
 	if digest == "" {
-		digest = warc.PayloadDigest(nil)
+		digest = warc.Digest(nil)
 	}
 	from := rec.Offset
 	f, _ := rec.Fetch() // the body may not decode; only the header matters here
