@@ -61,7 +61,7 @@ func (rec *Record) identify() (page.Fetch, bool) {
 	}
 	date, err := rec.Date()
 	if err != nil {
-		rec.problem(fmt.Sprintf("bad WARC-Date %q: skipped", abbreviate(rec.Fields.Get("WARC-Date"))))
+		rec.problem(err.Error() + ": skipped")
 		return page.Fetch{}, false
 	}
 	return page.Fetch{URL: u, Time: date}, true

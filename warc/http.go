@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/webindexer/indexer/internal/coding"
@@ -24,23 +25,18 @@ var errNoStatus = errors.New("no HTTP status line")
 // folded fields, and interim 1xx responses before the final one.
 func parseResponse(block []byte) (response, error) {
 	for {
-		var resp response
 		n := headerEnd(block, 0)
-		if n < 0 {
-			if len(bytes.TrimSpace(block)) == 0 {
-				return resp, errors.New("the HTTP response is empty")
-			}
-			if _, err := parseStatus(block); err != nil {
-				return resp, err
-			}
-			return resp, errors.New("the HTTP header has no end")
-		}
-		if n > maxHeader {
-			return resp, fmt.Errorf("HTTP header of %d bytes is over the limit of %d", n, maxHeader)
+		if n < 0 && len(bytes.TrimSpace(block)) == 0 {
+			return response{}, errors.New("the HTTP response is empty")
 		}
 		status, err := parseStatus(block)
-		if err != nil {
-			return resp, err
+		switch {
+		case err != nil:
+			return response{}, err
+		case n < 0:
+			return response{}, errors.New("the HTTP header has no end")
+		case n > maxHeader:
+			return response{}, fmt.Errorf("HTTP header of %d bytes is over the limit of %d", n, maxHeader)
 		}
 		if rest := block[n:]; status < 200 && status != http.StatusSwitchingProtocols && bytes.HasPrefix(rest, []byte("HTTP/")) {
 			block = rest
@@ -61,20 +57,12 @@ func parseStatus(block []byte) (int, error) {
 	}
 	rest = bytes.TrimLeft(rest, " ")
 	code, _, _ := bytes.Cut(rest, []byte(" "))
-	if len(code) != 3 {
-		return 0, fmt.Errorf("bad HTTP status line %q", abbreviate(string(line)))
-	}
-	status := 0
-	for _, c := range code {
-		if c < '0' || c > '9' {
-			return 0, fmt.Errorf("bad HTTP status line %q", abbreviate(string(line)))
+	if len(code) == 3 {
+		if status, err := strconv.Atoi(string(code)); err == nil && status >= 100 { // which rules out a sign
+			return status, nil
 		}
-		status = status*10 + int(c-'0')
 	}
-	if status < 100 {
-		return 0, fmt.Errorf("bad HTTP status line %q", abbreviate(string(line)))
-	}
-	return status, nil
+	return 0, fmt.Errorf("bad HTTP status line %q", abbreviate(string(line)))
 }
 
 // parseHTTPHeader returns the fields with values in valid UTF-8. It reads other values as

@@ -53,13 +53,13 @@ func beginsRecord(b []byte) bool {
 	return hasVersion(first[:n])
 }
 
-// nextMember returns the first place in b, at or after from, where a member begins that is
-// unlikely to be a coincidence: a gzip member with a record, a zstd frame, or a plain
-// version line.
-func nextMember(b []byte, from int) (int, memberKind) {
-	for i := from; i < len(b); i++ {
+// nextMember returns the first place in b where a member begins that is unlikely to be a
+// coincidence: a gzip member with a record, a zstd frame, or a plain version line. It
+// returns -1 if there is none.
+func nextMember(b []byte) (int, memberKind) {
+	for i, c := range b {
 		var kind memberKind
-		switch b[i] {
+		switch c {
 		case 0x1f, 0x28:
 			kind = sniff(b[i:])
 		case 'W', 'w':

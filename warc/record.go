@@ -1,6 +1,8 @@
 package warc
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -36,31 +38,20 @@ var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T1
 
 // Date returns WARC-Date in UTC.
 func (rec *Record) Date() (time.Time, error) {
-	raw := strings.ToUpper(rec.Fields.Get("WARC-Date"))
-	var first error
+	raw := rec.Fields.Get("WARC-Date")
 	for _, layout := range dateLayouts {
-		t, err := time.Parse(layout, raw)
-		if err == nil {
+		if t, err := time.Parse(layout, strings.ToUpper(raw)); err == nil {
 			return t.UTC(), nil
 		}
-		if first == nil {
-			first = err
-		}
 	}
-	return time.Time{}, first
+	return time.Time{}, fmt.Errorf("bad WARC-Date %q", abbreviate(raw))
 }
 
 // name returns the name of the record in problems.
 func (rec *Record) name() string {
-	typ := rec.Type
-	if typ == "" {
-		typ = "record"
-	}
-	switch {
-	case rec.TargetURI != "":
-		return typ + " " + abbreviate(rec.TargetURI)
-	case rec.ID != "":
-		return typ + " " + abbreviate(rec.ID)
+	typ := cmp.Or(rec.Type, "record")
+	if id := cmp.Or(rec.TargetURI, rec.ID); id != "" {
+		return typ + " " + abbreviate(id)
 	}
 	return typ
 }
@@ -75,6 +66,7 @@ func (rec *Record) damaged(reason, next string) {
 	rec.problem(reason + ": " + next)
 }
 
+// trimURI removes the angle brackets around a URI.
 func trimURI(s string) string {
 	if strings.HasPrefix(s, "<") && strings.HasSuffix(s, ">") {
 		return s[1 : len(s)-1]
@@ -82,6 +74,7 @@ func trimURI(s string) string {
 	return s
 }
 
+// abbreviate cuts long text in a message.
 func abbreviate(s string) string {
 	const most = 200
 	if len(s) <= most {

@@ -3,6 +3,7 @@ package warc
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,16 +18,13 @@ const lookahead = 8 << 10
 // otherwise where the failure was detected.
 func (s *stream) resync(kind memberKind, reason error) {
 	failedAt := s.src.pos()
-	what := map[memberKind]string{kindGzip: "gzip member", kindZstd: "zstd frame"}[kind]
-	if what == "" {
-		what = "member"
-	}
+	what := cmp.Or(map[memberKind]string{kindGzip: "gzip member", kindZstd: "zstd frame"}[kind], "member")
 	why := reason.Error()
 	if errors.Is(reason, io.ErrUnexpectedEOF) {
 		why = "cut off by the end of the file"
 	}
 	s.src.rewind(s.member + 1)
-	_, found := s.scan()
+	found := s.scan()
 	next := fmt.Sprintf("went on at offset %d", s.src.pos())
 	if !found {
 		next = "nothing readable follows"
@@ -53,7 +51,7 @@ func (s *stream) skipJunk() error {
 	}
 	s.mixed = true
 	zip := s.atZIP()
-	_, found := s.scan()
+	found := s.scan()
 	if s.src.err != nil {
 		return s.endOfSource()
 	}
@@ -88,6 +86,7 @@ func (s *stream) atZIP() bool {
 	return false
 }
 
+// endOfSource returns the error of the file, or io.EOF if it just ends.
 func (s *stream) endOfSource() error {
 	if s.src.err != nil {
 		return fmt.Errorf("reading: %w", s.src.err)
@@ -95,22 +94,21 @@ func (s *stream) endOfSource() error {
 	return io.EOF
 }
 
-// scan discards bytes up to the next member, or to the end of the file.
-func (s *stream) scan() (kind memberKind, found bool) {
+// scan discards bytes up to the next member, or to the end of the file if none is found.
+func (s *stream) scan() (found bool) {
 	for {
 		b, err := s.src.br.Peek(sourceBuffer)
 		sure := len(b)
 		if err == nil {
 			sure -= lookahead // too little is visible yet of a member that begins later
 		}
-		i, kind := nextMember(b, 0)
-		if i >= 0 && i < sure {
+		if i, _ := nextMember(b); i >= 0 && i < sure {
 			s.discard(i)
-			return kind, true
+			return true
 		}
 		s.discard(sure)
 		if err != nil {
-			return kindNone, false
+			return false
 		}
 	}
 }

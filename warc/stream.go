@@ -2,7 +2,6 @@ package warc
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
@@ -81,11 +80,8 @@ func (s *stream) Read(p []byte) (int, error) {
 // ends the reading.
 func (s *stream) open() error {
 	b, _ := s.src.br.Peek(5)
-	if s.src.err != nil {
-		return fmt.Errorf("reading: %w", s.src.err)
-	}
-	if len(b) == 0 {
-		return io.EOF
+	if s.src.err != nil || len(b) == 0 {
+		return s.endOfSource()
 	}
 	s.member, s.began = s.src.pos(), s.out
 	s.kind = sniff(b)
@@ -136,7 +132,7 @@ func (s *stream) endPlain(ahead []byte) {
 // before any plain record, and otherwise a plain file, whatever it holds.
 func (s *stream) guess() memberKind {
 	b, _ := s.src.br.Peek(sourceBuffer)
-	if _, kind := nextMember(b, 0); kind == kindGzip || kind == kindZstd {
+	if _, kind := nextMember(b); kind == kindGzip || kind == kindZstd {
 		return kindNone
 	}
 	return kindPlain
@@ -159,7 +155,7 @@ func (s *stream) close(reason error) error {
 	kind := s.kind
 	s.kind = kindNone
 	if s.src.err != nil {
-		return fmt.Errorf("reading: %w", s.src.err)
+		return s.endOfSource()
 	}
 	if errors.Is(reason, io.EOF) {
 		return nil
@@ -188,11 +184,11 @@ func (s *stream) at(out int64) (offset, inner int64) {
 	if len(s.marks) == 0 {
 		return 0, out
 	}
-	if m := s.marks[0]; !m.plain {
-		return m.in, out
-	} else {
+	m := s.marks[0]
+	if m.plain {
 		return m.in + out - m.out, -1
 	}
+	return m.in, out
 }
 
 // nextMark returns the offset in the stream of the first member after offset out, or -1 if

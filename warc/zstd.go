@@ -3,6 +3,7 @@ package warc
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -67,7 +68,7 @@ func (z *zstdFrames) skip(br *bufio.Reader, first bool) error {
 	if err != nil {
 		return io.ErrUnexpectedEOF
 	}
-	size := int64(head[4]) | int64(head[5])<<8 | int64(head[6])<<16 | int64(head[7])<<24
+	size := int64(binary.LittleEndian.Uint32(head[4:]))
 	isDict := first && head[0]&0x0f == zstdDictMagic
 	if _, err = br.Discard(8); err != nil {
 		return err
