@@ -32,8 +32,6 @@ type webRequest struct {
 type webAnswer struct {
 	Details  *web.Details          `json:"details,omitempty"`
 	Copy     *page.Fetch           `json:"copy,omitempty"`
-	NoCopy   string                `json:"no_copy,omitempty"`  // why there is none
-	NotThen  string                `json:"not_then,omitempty"` // why the moment cannot be shown
 	Versions []inspect.PageVersion `json:"versions,omitempty"`
 	Stats    *repository.Stats     `json:"stats,omitempty"`
 	Text     *inspect.PageText     `json:"text,omitempty"`
@@ -42,8 +40,11 @@ type webAnswer struct {
 	Icons    []inspect.SiteIcon    `json:"icons,omitempty"`
 	Icon     []byte                `json:"icon,omitempty"`
 
-	NoIcon       string `json:"no_icon,omitempty"`       // why there is none
-	NoPicture    string `json:"no_picture,omitempty"`    // why there is none
+	// Errors that a server expects.
+	NotThen      string `json:"not_then,omitempty"` // why the moment cannot be shown
+	NoCopy       string `json:"no_copy,omitempty"`  // why there is none
+	NoPicture    string `json:"no_picture,omitempty"`
+	NoIcon       string `json:"no_icon,omitempty"`
 	NotRendering bool   `json:"not_rendering,omitempty"` // there are no pictures at all
 }
 
@@ -53,47 +54,84 @@ func AnswerInspector(ctx context.Context, from web.Inspector, argument string, w
 	if json.Unmarshal([]byte(argument), &q) != nil {
 		return ErrRequest
 	}
-	var answer webAnswer
-	var err error
-	switch q.Ask {
-	case "inspect":
-		if answer.Details, err = from.Inspect(ctx, q.URL, q.Windows, q.Moment); errors.Is(err, web.ErrNotThen) {
-			answer = webAnswer{NotThen: err.Error()}
-			err = nil
-		}
-	case "copy":
-		if answer.Copy, err = from.Copy(ctx, q.URL, q.At); errors.Is(err, inspect.ErrNoCopy) {
-			answer.NoCopy, err = err.Error(), nil
-		}
-	case "versions":
-		answer.Versions, err = from.Versions(ctx, q.URL)
-	case "stats":
-		answer.Stats, err = from.Stats(ctx)
-	case "text":
-		if answer.Text, err = from.Text(ctx, q.URL, q.At); errors.Is(err, inspect.ErrNoCopy) {
-			answer, err = webAnswer{NoCopy: err.Error()}, nil
-		}
-	case "picture":
-		if answer.Picture, err = from.Picture(ctx, q.URL, q.At, q.Thumbnail); errors.Is(err, inspect.ErrNoPicture) {
-			answer, err = webAnswer{NoPicture: err.Error()}, nil
-		}
-	case "pictured":
-		if answer.Pictured, err = from.Pictured(ctx, q.URLs); errors.Is(err, inspect.ErrNotRendering) {
-			answer, err = webAnswer{NotRendering: true}, nil
-		}
-	case "icons":
-		answer.Icons, err = from.Icons(ctx, q.URLs)
-	case "icon":
-		if answer.Icon, err = from.Icon(ctx, q.URL); errors.Is(err, inspect.ErrNoIcon) {
-			answer, err = webAnswer{NoIcon: err.Error()}, nil
-		}
-	default:
-		return fmt.Errorf("%w: %q", ErrRequest, q.Ask)
-	}
+	answer, err := answerTo(ctx, from, q)
 	if err != nil {
-		return err
+		refusal, expected := refusalOf(err)
+		if !expected {
+			return err
+		}
+		answer = refusal
 	}
 	return encode(w, &answer)
+}
+
+func answerTo(ctx context.Context, from web.Inspector, q webRequest) (a webAnswer, err error) {
+	switch q.Ask {
+	case "inspect":
+		a.Details, err = from.Inspect(ctx, q.URL, q.Windows, q.Moment)
+	case "copy":
+		a.Copy, err = from.Copy(ctx, q.URL, q.At)
+	case "versions":
+		a.Versions, err = from.Versions(ctx, q.URL)
+	case "stats":
+		a.Stats, err = from.Stats(ctx)
+	case "text":
+		a.Text, err = from.Text(ctx, q.URL, q.At)
+	case "picture":
+		a.Picture, err = from.Picture(ctx, q.URL, q.At, q.Thumbnail)
+	case "pictured":
+		a.Pictured, err = from.Pictured(ctx, q.URLs)
+	case "icons":
+		a.Icons, err = from.Icons(ctx, q.URLs)
+	case "icon":
+		a.Icon, err = from.Icon(ctx, q.URL)
+	default:
+		err = fmt.Errorf("%w: %q", ErrRequest, q.Ask)
+	}
+	return a, err
+}
+
+// refusalOf returns the answer that stands for an error which web.Inspector documents; ok is
+// false for all other errors.
+func refusalOf(err error) (a webAnswer, ok bool) {
+	switch {
+	case errors.Is(err, web.ErrNotThen):
+		a.NotThen = err.Error()
+	case errors.Is(err, inspect.ErrNoCopy):
+		a.NoCopy = err.Error()
+	case errors.Is(err, inspect.ErrNoPicture):
+		a.NoPicture = err.Error()
+	case errors.Is(err, inspect.ErrNoIcon):
+		a.NoIcon = err.Error()
+	case errors.Is(err, inspect.ErrNotRendering):
+		a.NotRendering = true
+	default:
+		return a, false
+	}
+	return a, true
+}
+
+// refusal returns the error for which an answer stands; nil if it stands for none.
+func (a *webAnswer) refusal() error {
+	switch {
+	case a.NotThen != "":
+		return wrapped(web.ErrNotThen, a.NotThen)
+	case a.NoCopy != "":
+		return wrapped(inspect.ErrNoCopy, a.NoCopy)
+	case a.NoPicture != "":
+		return wrapped(inspect.ErrNoPicture, a.NoPicture)
+	case a.NoIcon != "":
+		return wrapped(inspect.ErrNoIcon, a.NoIcon)
+	case a.NotRendering:
+		return inspect.ErrNotRendering
+	}
+	return nil
+}
+
+// wrapped returns an error that matches kind, with a text that contains that of kind.
+func wrapped(kind error, text string) error {
+	before, after, _ := strings.Cut(text, kind.Error())
+	return fmt.Errorf("%s%w%s", before, kind, after)
 }
 
 // Inspector is a web.Inspector that asks the process that holds the data directory. That
@@ -105,153 +143,102 @@ var _ web.Inspector = Inspector{}
 // maxWebAnswer bounds an answer, in bytes: the largest body, encoded as JSON.
 const maxWebAnswer = 256 << 20
 
-func (r Inspector) ask(ctx context.Context, q webRequest) (*webAnswer, error) {
+// errNoAnswer says that the answer does not match the request.
+var errNoAnswer = fmt.Errorf("%w: it is a different version of indexer", web.ErrElsewhere)
+
+// ask returns an answer that matches the request, or the error for which the answer stands.
+func (r Inspector) ask(ctx context.Context, q webRequest, matches func(*webAnswer) bool) (a webAnswer, err error) {
 	b, err := json.Marshal(q)
 	if err != nil {
-		return nil, fmt.Errorf("ask for details: %w", err)
+		return a, fmt.Errorf("ask for details: %w", err)
 	}
 	out, said := &control.Buffer{Most: maxWebAnswer}, &control.Buffer{Most: maxSaid}
 	done, err := r.Ask(ctx, string(b), out, said)
 	switch {
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return a, ctx.Err()
 	case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrRefused), errors.Is(err, control.ErrCutOff), errors.Is(err, control.ErrSilent), errors.Is(err, ErrReleased):
-		return nil, fmt.Errorf("%w: %w", web.ErrElsewhere, err)
+		return a, fmt.Errorf("%w: %w", web.ErrElsewhere, err)
 	case err != nil:
-		return nil, err
+		return a, err
 	case !done:
-		return nil, fmt.Errorf("%w: it says: %s", web.ErrElsewhere, strings.TrimSpace(said.String()))
+		return a, fmt.Errorf("%w: it says: %s", web.ErrElsewhere, strings.TrimSpace(said.String()))
 	}
-	a := new(webAnswer)
-	if err := json.Unmarshal(out.Bytes(), a); err != nil {
-		return nil, fmt.Errorf("%w: its answer cannot be read: %w", web.ErrElsewhere, err)
+	if err := json.Unmarshal(out.Bytes(), &a); err != nil {
+		return webAnswer{}, fmt.Errorf("%w: its answer cannot be read: %w", web.ErrElsewhere, err)
+	}
+	if err := a.refusal(); err != nil {
+		return webAnswer{}, err
+	}
+	if !matches(&a) {
+		return webAnswer{}, errNoAnswer
 	}
 	return a, nil
 }
 
-// errNoAnswer says that the answer does not match the request.
-var errNoAnswer = fmt.Errorf("%w: it is a different version of indexer", web.ErrElsewhere)
-
+// Inspect implements web.Inspector.
 func (r Inspector) Inspect(ctx context.Context, u page.URL, w inspect.Windows, at snapshot.Moment) (*web.Details, error) {
-	a, err := r.ask(ctx, webRequest{Ask: "inspect", URL: u, Windows: w, Moment: at})
-	switch {
-	case err != nil:
-		return nil, err
-	case a.NotThen != "":
-		return nil, fmt.Errorf("%w%s", web.ErrNotThen, strings.TrimPrefix(a.NotThen, web.ErrNotThen.Error()))
-	case a.Details == nil || a.Details.Overview == nil || a.Details.Inspection == nil:
-		return nil, errNoAnswer
-	case !at.IsNow() && a.Details.AsOf == nil: // a version without moments has answered for now
-		return nil, errNoAnswer
-	}
-	return a.Details, nil
+	a, err := r.ask(ctx, webRequest{Ask: "inspect", URL: u, Windows: w, Moment: at}, func(a *webAnswer) bool {
+		complete := a.Details != nil && a.Details.Overview != nil && a.Details.Inspection != nil
+		return complete && (at.IsNow() || a.Details.AsOf != nil) // a version without moments answers for now
+	})
+	return a.Details, err
 }
 
+// Copy implements web.Inspector.
 func (r Inspector) Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error) {
-	a, err := r.ask(ctx, webRequest{Ask: "copy", URL: u, At: at})
-	switch {
-	case err != nil:
-		return nil, err
-	case a.NoCopy != "":
-		return nil, noCopy(a)
-	case a.Copy == nil:
-		return nil, errNoAnswer
-	}
-	return a.Copy, nil
+	a, err := r.ask(ctx, webRequest{Ask: "copy", URL: u, At: at}, func(a *webAnswer) bool { return a.Copy != nil })
+	return a.Copy, err
 }
 
-func noCopy(a *webAnswer) error {
-	return fmt.Errorf("%w%s", inspect.ErrNoCopy, strings.TrimPrefix(a.NoCopy, inspect.ErrNoCopy.Error()))
+// Versions implements web.Inspector.
+func (r Inspector) Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "versions", URL: u}, mayBeEmpty)
+	if err == nil && a.Versions == nil {
+		a.Versions = []inspect.PageVersion{}
+	}
+	return a.Versions, err
+}
+
+// mayBeEmpty accepts an empty list, which an answer leaves out.
+func mayBeEmpty(*webAnswer) bool { return true }
+
+// Stats implements web.Inspector.
+func (r Inspector) Stats(ctx context.Context) (*repository.Stats, error) {
+	a, err := r.ask(ctx, webRequest{Ask: "stats"}, func(a *webAnswer) bool { return a.Stats != nil })
+	return a.Stats, err
 }
 
 // Text implements web.Inspector.
 func (r Inspector) Text(ctx context.Context, u page.URL, at uint64) (*inspect.PageText, error) {
-	a, err := r.ask(ctx, webRequest{Ask: "text", URL: u, At: at})
-	switch {
-	case err != nil:
-		return nil, err
-	case a.NoCopy != "":
-		return nil, noCopy(a)
-	case a.Text == nil:
-		return nil, errNoAnswer
-	}
-	return a.Text, nil
+	a, err := r.ask(ctx, webRequest{Ask: "text", URL: u, At: at}, func(a *webAnswer) bool { return a.Text != nil })
+	return a.Text, err
 }
 
 // Picture implements web.Inspector.
 func (r Inspector) Picture(ctx context.Context, u page.URL, at uint64, thumbnail bool) ([]byte, error) {
-	a, err := r.ask(ctx, webRequest{Ask: "picture", URL: u, At: at, Thumbnail: thumbnail})
-	switch {
-	case err != nil:
-		return nil, err
-	case a.NoPicture != "":
-		return nil, fmt.Errorf("%w%s", inspect.ErrNoPicture, strings.TrimPrefix(a.NoPicture, inspect.ErrNoPicture.Error()))
-	case len(a.Picture) == 0:
-		return nil, errNoAnswer
-	}
-	return a.Picture, nil
+	q := webRequest{Ask: "picture", URL: u, At: at, Thumbnail: thumbnail}
+	a, err := r.ask(ctx, q, func(a *webAnswer) bool { return len(a.Picture) > 0 })
+	return a.Picture, err
 }
 
 // Pictured implements web.Inspector.
 func (r Inspector) Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error) {
-	a, err := r.ask(ctx, webRequest{Ask: "pictured", URLs: urls})
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case a.NotRendering:
-		return nil, inspect.ErrNotRendering
-	case a.Pictured == nil:
+	a, err := r.ask(ctx, webRequest{Ask: "pictured", URLs: urls}, mayBeEmpty)
+	if err == nil && a.Pictured == nil {
 		a.Pictured = []page.URL{}
 	}
-	return a.Pictured, nil
+	return a.Pictured, err
 }
 
 // Icons implements web.Inspector.
 func (r Inspector) Icons(ctx context.Context, urls []page.URL) ([]inspect.SiteIcon, error) {
-	a, err := r.ask(ctx, webRequest{Ask: "icons", URLs: urls})
-	switch {
-	case err != nil:
-		return nil, err
-	case len(a.Icons) != len(urls):
-		return nil, errNoAnswer
-	}
-	return a.Icons, nil
+	a, err := r.ask(ctx, webRequest{Ask: "icons", URLs: urls}, func(a *webAnswer) bool { return len(a.Icons) == len(urls) })
+	return a.Icons, err
 }
 
 // Icon implements web.Inspector.
 func (r Inspector) Icon(ctx context.Context, u page.URL) ([]byte, error) {
-	a, err := r.ask(ctx, webRequest{Ask: "icon", URL: u})
-	switch {
-	case err != nil:
-		return nil, err
-	case a.NoIcon != "":
-		before, _, _ := strings.Cut(a.NoIcon, inspect.ErrNoIcon.Error())
-		return nil, fmt.Errorf("%s%w", before, inspect.ErrNoIcon)
-	case len(a.Icon) == 0:
-		return nil, errNoAnswer
-	}
-	return a.Icon, nil
-}
-
-func (r Inspector) Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error) {
-	a, err := r.ask(ctx, webRequest{Ask: "versions", URL: u})
-	if err != nil {
-		return nil, err
-	}
-	if a.Versions == nil {
-		a.Versions = []inspect.PageVersion{}
-	}
-	return a.Versions, nil
-}
-
-func (r Inspector) Stats(ctx context.Context) (*repository.Stats, error) {
-	a, err := r.ask(ctx, webRequest{Ask: "stats"})
-	if err == nil && a.Stats == nil {
-		err = errNoAnswer
-	}
-	if err != nil {
-		return nil, err
-	}
-	return a.Stats, nil
+	a, err := r.ask(ctx, webRequest{Ask: "icon", URL: u}, func(a *webAnswer) bool { return len(a.Icon) > 0 })
+	return a.Icon, err
 }
