@@ -29,8 +29,6 @@ type requestError struct {
 
 func (e *requestError) Error() string { return e.text }
 
-func badRequest(text string) error { return &requestError{http.StatusBadRequest, text} }
-
 // explain returns the HTTP status for an error and the text to send to the client. It
 // passes on only errors that were written for clients; any other error may name paths
 // of this machine.

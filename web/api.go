@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
@@ -140,18 +138,4 @@ func (s *Server) apiDescription(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	_, err := w.Write(s.api)
 	return ignoreGone(err)
-}
-
-// integer reads a parameter that is a whole number from least to most; usual is the
-// value of an absent parameter.
-func integer(params url.Values, name string, usual, least, most int) (int, error) {
-	raw := params.Get(name)
-	if raw == "" {
-		return usual, nil
-	}
-	n, err := strconv.Atoi(raw)
-	if err != nil || n < least || n > most {
-		return 0, badRequest(fmt.Sprintf("the parameter %s must be a whole number from %d to %d", name, least, most))
-	}
-	return n, nil
 }

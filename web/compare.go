@@ -37,7 +37,7 @@ type side struct {
 }
 
 // compare sends a comparison of two moments of a page. The parameters old and new are commit
-// timestamps; new may be missing and is now then.
+// timestamps; without new, the second moment is now.
 func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
 	params := r.URL.Query()
 	u, err := urlOf(params)
@@ -45,15 +45,14 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := comparePage{Frame: s.frame(""), URL: u}
-	for name, side := range map[string]*side{"old": &view.Old, "new": &view.New} {
-		if raw := params.Get(name); raw != "" {
-			if side.At, err = strconv.ParseUint(raw, 10, 64); err != nil {
-				return badRequest("the parameters old and new must be timestamps of versions, whole numbers")
-			}
-		}
+	if view.Old.At, err = timestampOf(params, "old"); err != nil {
+		return err
+	}
+	if view.New.At, err = timestampOf(params, "new"); err != nil {
+		return err
 	}
 	if view.Old.At == 0 {
-		return badRequest("the parameter old must be the timestamp of a version, a whole number")
+		return badRequest("the parameter old is missing: it must be the timestamp of a version")
 	}
 	versions, err := s.opts.Inspect.Versions(r.Context(), u)
 	if err != nil {

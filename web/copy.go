@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/webindexer/indexer/page"
@@ -39,6 +37,15 @@ const (
 	formSource = "source" // the HTML source, as text
 )
 
+// formOf reads the form of a copy that a request asks for.
+func formOf(r *http.Request) (string, error) {
+	switch form := r.URL.Query().Get("view"); form {
+	case formPage, formText, formSource:
+		return form, nil
+	}
+	return "", badRequest("the parameter view must be text or source, or absent")
+}
+
 // maxCopies is how many copies are made at a time. For each, memory holds the body as
 // fetched (bounded by the setting warc.max_body), decoded, and rewritten.
 const maxCopies = 8
@@ -65,7 +72,7 @@ func (s *Server) readCopy(r *http.Request) (*page.Fetch, uint64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	at, err := timestampOf(params)
+	at, err := timestampOf(params, "at")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -74,18 +81,6 @@ func (s *Server) readCopy(r *http.Request) (*page.Fetch, uint64, error) {
 		return nil, 0, fmt.Errorf("copy of %s: %w", u, err)
 	}
 	return f, at, nil
-}
-
-func timestampOf(params url.Values) (uint64, error) {
-	raw := params.Get("at")
-	if raw == "" {
-		return 0, nil
-	}
-	at, err := strconv.ParseUint(raw, 10, 64)
-	if err != nil {
-		return 0, badRequest("the parameter at must be the timestamp of a version, a whole number")
-	}
-	return at, nil
 }
 
 // copy sends the copy itself.
@@ -98,7 +93,11 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return &requestError{http.StatusNotFound, "this URL has no cached copy: the body is neither HTML nor plain text"}
 	}
-	mediaType, form := "text/plain; charset=utf-8", r.URL.Query().Get("view")
+	form, err := formOf(r)
+	if err != nil {
+		return err
+	}
+	mediaType := "text/plain; charset=utf-8"
 	switch {
 	case form == formText:
 		if text, err = s.indexedText(r, f, at); err != nil {
@@ -106,8 +105,6 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
 		}
 	case form == formPage && html:
 		mediaType, text = "text/html; charset=utf-8", sanitize(text)
-	case form != formPage && form != formSource:
-		return badRequest("the parameter view must be text or source, or absent")
 	}
 	h := w.Header()
 	h.Set("Content-Security-Policy", copyPolicy)
@@ -160,9 +157,9 @@ func (s *Server) view(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	form := r.URL.Query().Get("view")
-	if form != formPage && form != formText && form != formSource {
-		return badRequest("the parameter view must be text or source, or absent")
+	form, err := formOf(r)
+	if err != nil {
+		return err
 	}
 	return s.show(w, http.StatusOK, "copy.html", &copyPage{Frame: s.frame(""), Fetch: f, At: at, Form: form})
 }

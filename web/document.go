@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/inspect"
@@ -44,7 +43,7 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 	}
 	var numbers [3]int
 	for i, name := range []string{"members", "in", "out"} {
-		if numbers[i], err = pageNumber(params, name, maxListPage); err != nil {
+		if numbers[i], err = integer(params, name, 1, 1, maxListPage); err != nil {
 			return err
 		}
 	}
@@ -86,22 +85,6 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 
 // listNames are the names of the lists, by their parameters.
 var listNames = map[string]string{"members": "URLs", "in": "pages that link here", "out": "pages it links to"}
-
-// urlOf reads the URL that a request is about. The default scheme is https.
-func urlOf(params url.Values) (page.URL, error) {
-	raw := strings.TrimSpace(params.Get("url"))
-	if raw == "" {
-		return "", badRequest("the URL is missing: add ?url=https://example.org/")
-	}
-	u, err := page.ParseURL(raw)
-	if err != nil && !strings.Contains(raw, ":") {
-		u, err = page.ParseURL("https://" + raw)
-	}
-	if err != nil {
-		return "", badRequest("the parameter url must be a complete http or https URL, such as https://example.org/")
-	}
-	return u, nil
-}
 
 // viewLink is the address of the page with a stored copy; at is a commit timestamp, 0 for the newest.
 func viewLink(u page.URL, at uint64) string { return copyAddress("/view", u, at, "") }

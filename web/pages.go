@@ -46,7 +46,6 @@ var functions = template.FuncMap{
 	"score":   func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) },
 	"percent": percent,
 	"short":   func(s string) string { return bounded(s, 12) },
-	"bytes":   byteCount,
 	"robots":  robotsWords,
 }
 
@@ -77,75 +76,4 @@ func number(n int) string {
 		s = s[:i] + "\u202f" + s[i:]
 	}
 	return s
-}
-
-func byteCount(n int64) string {
-	switch {
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.1f kB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d B", n)
-}
-
-// pager holds the links through a list that is shown page by page.
-type pager struct {
-	Previous, Next string // links; "" at the ends
-	Pages          []pageLink
-	From, To       int // first and last entry shown, counted from 1
-	Total          int
-	Of             string // what the list holds
-	About          bool   // Total is not exact
-	Beyond         bool   // there are more entries than the pages show
-}
-
-// pageLink leads to a page of a list by its number. Current is the page that is shown.
-type pageLink struct {
-	Number  int
-	Link    string
-	Current bool
-}
-
-// nearPages is how many pages before and after the current one have links.
-const nearPages = 3
-
-// newPager makes links that set the parameter name to the number of a page, from 1.
-func newPager(path string, params url.Values, name string, number, size, total int) pager {
-	link := func(n int) string {
-		q := make(url.Values, len(params))
-		for k, v := range params {
-			q[k] = v
-		}
-		q.Del(name)
-		if n > 1 {
-			q.Set(name, strconv.Itoa(n))
-		}
-		return path + "?" + q.Encode()
-	}
-	p := pager{Total: total, From: min((number-1)*size+1, total), To: min(number*size, total)}
-	last := (total + size - 1) / size
-	if number > 1 {
-		p.Previous = link(min(number-1, max(last, 1)))
-	}
-	if number*size < total {
-		p.Next = link(number + 1)
-	}
-	for n := max(1, number-nearPages); n <= min(number+nearPages, last); n++ {
-		p.Pages = append(p.Pages, pageLink{n, link(n), n == number})
-	}
-	return p
-}
-
-// pageNumber reads a parameter that counts pages from 1.
-func pageNumber(params url.Values, name string, most int) (int, error) {
-	raw := params.Get(name)
-	if raw == "" {
-		return 1, nil
-	}
-	n, err := strconv.Atoi(raw)
-	if err != nil || n < 1 || n > most {
-		return 0, badRequest(fmt.Sprintf("the parameter %s must be a page number from 1 to %d", name, most))
-	}
-	return n, nil
 }

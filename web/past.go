@@ -1,30 +1,10 @@
 package web
 
 import (
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/webindexer/indexer/page"
-	"github.com/webindexer/indexer/repository/snapshot"
 )
-
-// momentOf reads the moment that a request is about: the timestamp of a commit, or a time
-// in RFC 3339. The default is now.
-func momentOf(params url.Values) (snapshot.Moment, error) {
-	raw := strings.TrimSpace(params.Get("at"))
-	if raw == "" {
-		return snapshot.Moment{}, nil
-	}
-	if ts, err := strconv.ParseUint(raw, 10, 64); err == nil && ts > 0 {
-		return snapshot.Moment{TS: ts}, nil
-	}
-	if t, err := time.Parse(time.RFC3339Nano, raw); err == nil {
-		return snapshot.Moment{Time: t.UTC()}, nil
-	}
-	return snapshot.Moment{}, badRequest("the parameter at must be the timestamp of a commit or a time such as 2026-03-01T12:00:00Z")
-}
 
 // At is the timestamp of the state that the page shows; 0 is now.
 func (p *documentPage) At() uint64 {

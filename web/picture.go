@@ -30,7 +30,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	at, err := timestampOf(params)
+	at, err := timestampOf(params, "at")
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func readSearch(v url.Values) (p searchParams, err error) {
 	case p.Sort != "" && p.Sort != "date":
 		return p, badRequest("the parameter sort must be relevance or date")
 	case len(raw) > maxQuery:
-		return p, badRequest("the query is too long: at most 1000 bytes")
+		return p, badRequest("the query is too long: at most %d bytes", maxQuery)
 	case p.Site != "" && (len(p.Site) > 255 || !hostForm.MatchString(p.Site)):
 		return p, badRequest("the parameter site must be a host name, such as example.org")
 	case p.Lang != "" && (len(p.Lang) > 35 || !langForm.MatchString(p.Lang)):

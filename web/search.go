@@ -63,7 +63,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	number, err := pageNumber(params, "p", index.MaxResults/perPage)
+	number, err := integer(params, "p", 1, 1, index.MaxResults/perPage)
 	if err != nil {
 		return err
 	}
