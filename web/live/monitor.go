@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/repository"
 )
 
@@ -98,20 +99,7 @@ func (m *monitor) run() {
 // tick takes the pulse and encodes the message to the clients.
 func (m *monitor) tick() {
 	p := m.source.Pulse()
-	m.mu.Lock()
-	var since time.Time
-	if n := len(m.pulses); n > 0 {
-		since = m.pulses[n-1].Time
-	} else {
-		since = p.Time
-	}
-	m.mu.Unlock()
-	l := m.source.FoundSince(since)
-	pt := point{At: p.Time.UnixMilli(), Found: l.N}
-	if l.N > 0 {
-		p50, p95 := milliseconds(l.P50), milliseconds(l.P95)
-		pt.P50, pt.P95 = &p50, &p95
-	}
+	pt := newPoint(p.Time, m.source.FoundSince(m.lastTime(p.Time)))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !isUnknown(p) {
@@ -127,18 +115,35 @@ func (m *monitor) tick() {
 	}
 	m.seq++
 	pt.Seq = m.seq
-	m.points = append(m.points, pt)
-	if most := int(keep / every); len(m.points) > most {
-		m.points = m.points[len(m.points)-most:]
-	}
-	m.pulses = append(m.pulses, p)
-	if len(m.pulses) > spanOver+1 {
-		m.pulses = m.pulses[len(m.pulses)-spanOver-1:]
-	}
+	m.points = newest(append(m.points, pt), int(keep/every))
+	m.pulses = newest(append(m.pulses, p), spanOver+1)
 	m.message = encodeView(m.viewLocked())
 	close(m.fresh)
 	m.fresh = make(chan struct{})
 }
+
+// lastTime returns the time of the newest pulse, or first if there is none yet.
+func (m *monitor) lastTime(first time.Time) time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := len(m.pulses); n > 0 {
+		return m.pulses[n-1].Time
+	}
+	return first
+}
+
+// newPoint returns the point of the pages that became searchable until a time.
+func newPoint(at time.Time, l observers.Latency) point {
+	pt := point{At: at.UnixMilli(), Found: l.N}
+	if l.N > 0 {
+		p50, p95 := milliseconds(l.P50), milliseconds(l.P95)
+		pt.P50, pt.P95 = &p50, &p95
+	}
+	return pt
+}
+
+// newest returns the last entries of a list, at most most.
+func newest[T any](list []T, most int) []T { return list[max(len(list)-most, 0):] }
 
 // counted returns a pulse with the rows that wait for observers of other processes, if these run
 // them. The caller holds mu.
@@ -254,7 +259,7 @@ func (m *monitor) after(seq int64) (message []byte, points []point, fresh <-chan
 	if n := len(m.points); n > 0 && seq <= m.seq { // a number beyond ours is from an earlier process
 		from = int(min(max(seq-m.points[0].Seq+1, 0), int64(n)))
 	}
-	return m.message, append([]point(nil), m.points[from:]...), m.fresh
+	return m.message, slices.Clone(m.points[from:]), m.fresh
 }
 
 // view returns the current view.

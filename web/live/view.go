@@ -65,7 +65,7 @@ func (m *monitor) viewLocked() view {
 // isUnknown reports whether a pulse is out of date.
 func isUnknown(p repository.Pulse) bool { return errors.Is(p.NotReady, ErrUnknown) }
 
-// unknown stands for a value.
+// unknown stands for a value that is not known.
 const unknown = "–"
 
 // forget removes the momentary values of a pulse that is out of date. Counts and durations
@@ -131,7 +131,7 @@ func (v *view) addFreshness(m *monitor, now repository.Pulse) {
 		v.Text["fresh/over"] = "since the process started"
 	}
 	for name, d := range map[string]time.Duration{"p50": l.P50, "p95": l.P95, "p99": l.P99} {
-		v.Text["fresh/"+name] = "–"
+		v.Text["fresh/"+name] = unknown
 		if l.N > 0 {
 			v.Text["fresh/"+name] = span(d)
 		}
@@ -180,7 +180,7 @@ func (v *view) addObservers(m *monitor, now repository.Pulse) {
 		}
 		v.Text[key+"took"] = quantiles(took)
 		v.Text[key+"waited"] = quantiles(waited)
-		v.Text[key+"oldest"] = "–"
+		v.Text[key+"oldest"] = unknown
 		if o.OldestWait > 0 {
 			v.Text[key+"oldest"] = span(o.OldestWait)
 		}
@@ -194,7 +194,7 @@ func (v *view) addObservers(m *monitor, now repository.Pulse) {
 // quantiles formats the median and the 95th percentile of a distribution.
 func quantiles(d notify.Distribution) string {
 	if d.N() == 0 {
-		return "–"
+		return unknown
 	}
 	return span(d.Quantile(0.5)) + " · " + span(d.Quantile(0.95))
 }
@@ -238,7 +238,7 @@ func (v *view) addSpace(s *slow) {
 
 func (v *view) addFrontier(f *Frontier) {
 	for _, name := range []string{"new", "revisits", "hosts", "speed"} {
-		v.Text["frontier/"+name] = "–"
+		v.Text["frontier/"+name] = unknown
 	}
 	if f == nil {
 		return
