@@ -39,91 +39,65 @@ func OpenIndexFiles(open func() (*index.Reader, error), log *zap.Logger) (*Index
 }
 
 // Search implements [Searcher].
-func (f *IndexFiles) Search(ctx context.Context, query string, opts index.Options) (res *index.Results, err error) {
-	err = f.use(func(r *index.Reader) error {
-		res, err = r.Search(ctx, query, opts)
-		return err
-	})
-	return res, err
+func (f *IndexFiles) Search(ctx context.Context, query string, opts index.Options) (*index.Results, error) {
+	return use(f, func(r *index.Reader) (*index.Results, error) { return r.Search(ctx, query, opts) })
 }
 
 // Count implements [Searcher].
-func (f *IndexFiles) Count(ctx context.Context) (n int, err error) {
-	err = f.use(func(r *index.Reader) error {
-		n, err = r.Count(ctx)
-		return err
-	})
-	return n, err
+func (f *IndexFiles) Count(ctx context.Context) (int, error) {
+	return use(f, func(r *index.Reader) (int, error) { return r.Count(ctx) })
 }
 
 // Filters implements [Searcher].
-func (f *IndexFiles) Filters(ctx context.Context) (list index.Filters, err error) {
-	err = f.use(func(r *index.Reader) error {
-		list, err = r.Filters(ctx)
-		return err
-	})
-	return list, err
+func (f *IndexFiles) Filters(ctx context.Context) (index.Filters, error) {
+	return use(f, func(r *index.Reader) (index.Filters, error) { return r.Filters(ctx) })
 }
 
 // Complete implements [Searcher].
-func (f *IndexFiles) Complete(ctx context.Context, q index.CompletionQuestion) (list []index.Completion, err error) {
-	err = f.use(func(r *index.Reader) error {
-		list, err = r.Complete(ctx, q)
-		return err
-	})
-	return list, err
+func (f *IndexFiles) Complete(ctx context.Context, q index.CompletionQuestion) ([]index.Completion, error) {
+	return use(f, func(r *index.Reader) ([]index.Completion, error) { return r.Complete(ctx, q) })
 }
 
 // Similar implements [Searcher].
-func (f *IndexFiles) Similar(ctx context.Context, u page.URL, opts index.SimilarOptions) (list *index.SimilarPages, err error) {
-	err = f.use(func(r *index.Reader) error {
-		list, err = r.Similar(ctx, u, opts)
-		return err
-	})
-	return list, err
+func (f *IndexFiles) Similar(ctx context.Context, u page.URL, opts index.SimilarOptions) (*index.SimilarPages, error) {
+	return use(f, func(r *index.Reader) (*index.SimilarPages, error) { return r.Similar(ctx, u, opts) })
 }
 
 // Pictured implements [Thumbnails].
-func (f *IndexFiles) Pictured(ctx context.Context, urls []page.URL) (list []page.URL, err error) {
-	err = f.use(func(r *index.Reader) error {
-		list, err = r.Pictured(ctx, urls)
-		return err
-	})
-	return list, err
+func (f *IndexFiles) Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error) {
+	return use(f, func(r *index.Reader) ([]page.URL, error) { return r.Pictured(ctx, urls) })
 }
 
 // Thumbnail implements [Thumbnails].
-func (f *IndexFiles) Thumbnail(ctx context.Context, u page.URL) (image []byte, err error) {
-	err = f.use(func(r *index.Reader) error {
-		image, err = r.Thumbnail(ctx, u)
-		return err
-	})
-	return image, err
+func (f *IndexFiles) Thumbnail(ctx context.Context, u page.URL) ([]byte, error) {
+	return use(f, func(r *index.Reader) ([]byte, error) { return r.Thumbnail(ctx, u) })
 }
 
 // Ready returns an error if the index cannot be searched.
 func (f *IndexFiles) Ready(ctx context.Context) error {
-	return f.use(func(r *index.Reader) error {
+	_, err := use(f, func(r *index.Reader) (struct{}, error) {
 		v, err := r.Snapshot(ctx)
 		if err != nil {
-			return err
+			return struct{}{}, err
 		}
-		return v.Close()
+		return struct{}{}, v.Close()
 	})
+	return err
 }
 
-func (f *IndexFiles) use(do func(*index.Reader) error) error {
+// use asks the current files, and new ones if these were replaced meanwhile.
+func use[T any](f *IndexFiles, ask func(*index.Reader) (T, error)) (T, error) {
 	r := f.take()
-	err := do(r.Reader)
+	answer, err := ask(r.Reader)
 	if err != nil && r.Replaced() {
 		// A rebuild has ended meanwhile and removed the files that the reader tried to reopen.
 		now := f.take()
 		if now != r {
-			err = do(now.Reader)
+			answer, err = ask(now.Reader)
 		}
 		err = errors.Join(err, f.giveBack(now))
 	}
-	return errors.Join(err, f.giveBack(r))
+	return answer, errors.Join(err, f.giveBack(r))
 }
 
 // take returns the current files. If new files cannot be opened, it returns the old ones.
