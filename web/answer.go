@@ -142,13 +142,12 @@ func refuse(w http.ResponseWriter, r *http.Request, status int, text string) {
 		http.Error(w, text, status)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
 	b, err := json.Marshal(apiError{Status: status, Error: text})
-	if err == nil {
-		_, err = w.Write(append(b, '\n'))
+	if err != nil { // impossible for a number and a string
+		http.Error(w, text, status)
+		return
 	}
-	_ = err // the client has gone
+	send(w, status, "application/json", append(b, '\n'))
 }
 
 // frame is the data of the layout around every page.
@@ -166,14 +165,17 @@ func (s *Server) show(w http.ResponseWriter, status int, name string, data any) 
 	if err := s.pages[name].ExecuteTemplate(&b, "layout", data); err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	_, err := w.Write(b.Bytes())
-	return ignoreGone(err)
+	send(w, status, "text/html; charset=utf-8", b.Bytes())
+	return nil
 }
 
-// ignoreGone drops the error of a write to a client that has closed the connection.
-func ignoreGone(error) error { return nil }
+// send sends a complete answer. If that fails, the client has gone, and nobody needs to know.
+func send(w http.ResponseWriter, status int, mediaType string, body []byte) {
+	w.Header().Set("Content-Type", mediaType)
+	w.WriteHeader(status)
+	_, err := w.Write(body)
+	_ = err
+}
 
 func (s *Server) notFound(_ http.ResponseWriter, _ *http.Request) error {
 	return &requestError{http.StatusNotFound, "this server has no such page"}

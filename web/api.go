@@ -42,9 +42,8 @@ func sendJSONAs(w http.ResponseWriter, mediaType string, v any) error {
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	w.Header().Set("Content-Type", mediaType)
-	_, err = w.Write(append(b, '\n'))
-	return ignoreGone(err)
+	send(w, http.StatusOK, mediaType, append(b, '\n'))
+	return nil
 }
 
 func (s *Server) apiQuery(w http.ResponseWriter, r *http.Request) error {
@@ -135,7 +134,6 @@ func (s *Server) apiStats(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) apiDescription(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Content-Type", "application/json")
-	_, err := w.Write(s.api)
-	return ignoreGone(err)
+	send(w, http.StatusOK, "application/json", s.api)
+	return nil
 }

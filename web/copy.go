@@ -109,10 +109,9 @@ func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Content-Security-Policy", copyPolicy)
 	h.Set("X-Frame-Options", "SAMEORIGIN")
-	h.Set("Content-Type", mediaType)
 	h.Set("Last-Modified", f.Time.UTC().Format(http.TimeFormat))
-	_, err = w.Write([]byte(text))
-	return ignoreGone(err)
+	send(w, http.StatusOK, mediaType, []byte(text))
+	return nil
 }
 
 // indexedText returns the title and text that are indexed for a copy. Those of a page that is

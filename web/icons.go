@@ -1,10 +1,7 @@
 package web
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -42,17 +39,11 @@ func (s *Server) icon(w http.ResponseWriter, r *http.Request) error {
 	if mediaType == "" {
 		return fmt.Errorf("icon of %s: the stored body is not an image", u.Site())
 	}
-	sum := sha256.Sum256(image)
-	version := hex.EncodeToString(sum[:12])
-	h := w.Header()
-	h.Set("Content-Type", mediaType)
-	h.Set("Content-Security-Policy", picturePolicy)
-	h.Set("ETag", `"`+version+`"`)
-	h.Set("Cache-Control", "private, no-cache")
+	version, cacheControl := versionOf(image), "private, no-cache"
 	if params.Get("v") == version {
-		h.Set("Cache-Control", iconAge)
+		cacheControl = iconAge
 	}
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(image))
+	sendImage(w, r, mediaType, image, version, cacheControl)
 	return nil
 }
 
@@ -144,10 +135,8 @@ func (c *siteIcons) recall(fronts []page.URL) (versions map[page.URL]string, unk
 		if _, seen := versions[front]; seen {
 			continue
 		}
-		k := c.known[front]
-		fresh := now.Before(k.until)
 		versions[front] = ""
-		if fresh {
+		if k := c.known[front]; now.Before(k.until) {
 			versions[front] = k.version
 		} else if now.After(c.rest) {
 			unknown = append(unknown, front)

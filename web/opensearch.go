@@ -52,7 +52,6 @@ func (s *Server) openSearch(w http.ResponseWriter, r *http.Request) error {
 	if err := xml.NewEncoder(&b).Encode(d); err != nil {
 		return fmt.Errorf("OpenSearch description: %w", err)
 	}
-	w.Header().Set("Content-Type", "application/opensearchdescription+xml; charset=utf-8")
-	_, err := w.Write(b.Bytes())
-	return ignoreGone(err)
+	send(w, http.StatusOK, "application/opensearchdescription+xml; charset=utf-8", b.Bytes())
+	return nil
 }

@@ -49,14 +49,24 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) error {
 	if !slices.Contains(pictureTypes, mediaType) {
 		return fmt.Errorf("screenshot of %s: it is %s, not a picture", u, mediaType)
 	}
+	sendImage(w, r, mediaType, image, versionOf(image), "private, no-cache") // browsers ask again, and usually get 304
+	return nil
+}
+
+// versionOf returns the first digits of an image's digest.
+func versionOf(image []byte) string {
 	sum := sha256.Sum256(image)
+	return hex.EncodeToString(sum[:12])
+}
+
+// sendImage sends a version of an image, whose media type was recognised in its bytes.
+func sendImage(w http.ResponseWriter, r *http.Request, mediaType string, image []byte, version, cacheControl string) {
 	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Content-Security-Policy", picturePolicy)
-	h.Set("Cache-Control", "private, no-cache") // browsers ask again, and usually get 304
-	h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+	h.Set("Cache-Control", cacheControl)
+	h.Set("ETag", `"`+version+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(image))
-	return nil
 }
 
 // readPicture reads a picture from the index, if it has it, or else from the store. A server
