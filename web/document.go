@@ -65,22 +65,24 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 	}
 	view.HasCopy = d.Outcome == page.Page.String()
 	view.CopyLink = viewLink(u, view.At())
-	turn := func(name string, number, total int) pager {
-		p := newPager("/doc", params, name, number, listSize, min(total, maxListPage*listSize))
-		p.Total, p.Of = total, listNames[name]
-		p.Beyond = p.Next == "" && total > number*listSize
-		for _, link := range []*string{&p.Previous, &p.Next} {
-			if *link != "" {
-				*link += "#" + name
-			}
-		}
-		return p
-	}
-	view.Members = turn("members", numbers[0], d.MembersTotal)
-	view.Inlinks = turn("in", numbers[1], d.LinkingPagesTotal)
+	view.Members = listPager(params, "members", numbers[0], d.MembersTotal)
+	view.Inlinks = listPager(params, "in", numbers[1], d.LinkingPagesTotal)
 	view.Inlinks.About = d.InlinksAbout
-	view.Outlinks = turn("out", numbers[2], d.LinkedPagesTotal)
+	view.Outlinks = listPager(params, "out", numbers[2], d.LinkedPagesTotal)
 	return s.show(w, http.StatusOK, "document.html", &view)
+}
+
+// listPager makes the links through one of the lists; the parameter name has the number of its page.
+func listPager(params url.Values, name string, number, total int) pager {
+	p := newPager("/doc", params, name, number, listSize, min(total, maxListPage*listSize))
+	p.Total, p.Of = total, listNames[name]
+	p.Beyond = p.Next == "" && total > number*listSize
+	for _, link := range []*string{&p.Previous, &p.Next} {
+		if *link != "" {
+			*link += "#" + name
+		}
+	}
+	return p
 }
 
 // listNames are the names of the lists, by their parameters.

@@ -27,15 +27,17 @@ func (l Local) Inspect(ctx context.Context, u page.URL, w inspect.Windows, at sn
 		return err
 	}
 	o, err := inspect.ReadOverview(ctx, l.Repo, u, inspect.OverviewOptions{Windows: w, At: at, More: past})
-	var gone *snapshot.NotKeptError
-	switch {
-	case errors.As(err, &gone):
-		err = fmt.Errorf("%w: %w", ErrNotThen, gone)
-	case errors.Is(err, snapshot.ErrFuture):
-		err = fmt.Errorf("%w: %w", ErrNotThen, snapshot.ErrFuture)
+	if gone, ok := errors.AsType[*snapshot.NotKeptError](err); ok {
+		return nil, fmt.Errorf("%w: %w", ErrNotThen, gone)
 	}
-	if err != nil || !at.IsNow() {
-		return &Details{Overview: o, Crawl: visits}, err
+	if errors.Is(err, snapshot.ErrFuture) {
+		return nil, fmt.Errorf("%w: %w", ErrNotThen, snapshot.ErrFuture)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !at.IsNow() {
+		return &Details{Overview: o, Crawl: visits}, nil
 	}
 	if visits, err = frontier.Inspect(ctx, l.Repo.DB(), u); err != nil {
 		return nil, err

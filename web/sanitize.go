@@ -64,9 +64,12 @@ func (c *copier) text() {
 		// CSS does not need "<". Without it, nothing in here can become an element.
 		c.out.WriteString(strings.ReplaceAll(string(c.z.Raw()), "<", ""))
 	default:
-		c.out.WriteString(html.EscapeString(strings.ReplaceAll(c.z.Token().Data, "\x00", "")))
+		c.out.WriteString(escaped(c.z.Token().Data))
 	}
 }
+
+// escaped escapes text, without its null bytes.
+func escaped(s string) string { return html.EscapeString(strings.ReplaceAll(s, "\x00", "")) }
 
 func (c *copier) start(t html.Token) {
 	void := t.Type == html.SelfClosingTagToken
@@ -92,7 +95,7 @@ func (c *copier) start(t html.Token) {
 	if t.DataAtom == atom.Img && !dataImage.MatchString(valueOf(t, "src")) {
 		// Show the alternative text of an image that is not inside the page.
 		if alt := strings.TrimSpace(valueOf(t, "alt")); alt != "" {
-			c.out.WriteString("[" + html.EscapeString(strings.ReplaceAll(alt, "\x00", "")) + "]")
+			c.out.WriteString("[" + escaped(alt) + "]")
 		}
 		return
 	}
@@ -120,7 +123,7 @@ func (c *copier) attribute(of atom.Atom, a html.Attribute) {
 	case strings.ContainsFunc(a.Key, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }):
 		return
 	}
-	c.out.WriteString(" " + a.Key + `="` + html.EscapeString(strings.ReplaceAll(a.Val, "\x00", "")) + `"`)
+	c.out.WriteString(" " + a.Key + `="` + escaped(a.Val) + `"`)
 }
 
 // valueOf returns the value of the first attribute with a name, which is the one that counts.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
@@ -79,9 +80,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.filters(r.Context(), &view)
 	usual := s.opts.Query
-	if tag := acceptedLanguage(r.Header.Get("Accept-Language")); tag != "" {
-		usual.Language = tag
-	}
+	usual.Language = cmp.Or(acceptedLanguage(r.Header.Get("Accept-Language")), usual.Language)
 	usual.Facets = true
 	begun := time.Now()
 	view.Results, err = s.opts.Search.Search(r.Context(), asked.query(), asked.options(usual, perPage, (number-1)*perPage))
@@ -89,27 +88,34 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view.Milli = float64(time.Since(begun).Microseconds()) / 1000
-	view.Without = searchParams{Words: asked.Words, Sort: asked.Sort, Reader: asked.Reader}.link()
-	other := asked
-	other.Explain = !asked.Explain
-	view.Why = other.link()
-	if view.Results.Suggestion != "" {
-		meant := asked.reworded(view.Results.Suggestion)
-		view.Suggestion, view.Suggested = clean(meant.Words, maxQuery), meant.link()
-	}
-	if view.Results.ShowingFor != "" {
-		typed := asked
-		typed.Verbatim = true
-		view.Instead = typed.link()
-	}
-	view.Pager = newPager("/", asked.values(), "p", number, perPage, min(view.Results.Total-view.Results.Folded, index.MaxResults))
-	view.Facets = facetsOf(view.Results.Facets, asked)
+	view.addLinks(number)
 	for i := range view.Results.Hits {
 		view.Hits = append(view.Hits, newHit(&view.Results.Hits[i], asked))
 	}
 	s.showThumbnails(r.Context(), view.Hits)
 	s.showIcons(r.Context(), view.Hits)
 	return s.show(w, http.StatusOK, "search.html", &view)
+}
+
+// addLinks adds links to similar searches and to other pages of the results. number is that of
+// the page.
+func (p *searchPage) addLinks(number int) {
+	asked, res := p.searchParams, p.Results
+	p.Without = searchParams{Words: asked.Words, Sort: asked.Sort, Reader: asked.Reader}.link()
+	other := asked
+	other.Explain = !asked.Explain
+	p.Why = other.link()
+	if res.Suggestion != "" {
+		meant := asked.reworded(res.Suggestion)
+		p.Suggestion, p.Suggested = clean(meant.Words, maxQuery), meant.link()
+	}
+	if res.ShowingFor != "" {
+		typed := asked
+		typed.Verbatim = true
+		p.Instead = typed.link()
+	}
+	p.Pager = newPager("/", asked.values(), "p", number, perPage, min(res.Total-res.Folded, index.MaxResults))
+	p.Facets = facetsOf(res.Facets, asked)
 }
 
 func newHit(h *index.Hit, asked searchParams) hitView {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,21 +84,11 @@ func New(opts Options) (*Server, error) {
 	if opts.Search == nil || opts.Inspect == nil {
 		return nil, errors.New("web: Options.Search and Options.Inspect are required")
 	}
-	if opts.Header == 0 {
-		opts.Header = 5 * time.Second
-	}
-	if opts.Concurrent == 0 {
-		opts.Concurrent = 64
-	}
-	if opts.Time == 0 {
-		opts.Time = 20 * time.Second
-	}
-	if opts.Drain == 0 {
-		opts.Drain = 5 * time.Second
-	}
-	if opts.Log == nil {
-		opts.Log = zap.NewNop()
-	}
+	opts.Header = cmp.Or(opts.Header, 5*time.Second)
+	opts.Concurrent = cmp.Or(opts.Concurrent, 64)
+	opts.Time = cmp.Or(opts.Time, 20*time.Second)
+	opts.Drain = cmp.Or(opts.Drain, 5*time.Second)
+	opts.Log = cmp.Or(opts.Log, zap.NewNop())
 	if err := checkOrigins(opts.Origins); err != nil {
 		return nil, err
 	}
