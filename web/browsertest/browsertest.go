@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -154,7 +155,7 @@ func (b *Tab) Until(expression string) {
 func (b *Tab) Complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]string(nil), b.complaints...)
+	return slices.Clone(b.complaints)
 }
 
 // Quiet fails the test if the browser complained, or sent a request to any other server.
