@@ -68,7 +68,7 @@ func (s *Server) checkSite(next http.Handler) http.Handler {
 		default:
 			followed := r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 			if !followed && !s.fromNamedOrigin(r) {
-				refuse(w, r, http.StatusForbidden, "pages of other sites may only link to this server")
+				refuse(w, r, http.StatusForbidden, onlyLinks)
 				return
 			}
 		}

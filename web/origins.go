@@ -12,9 +12,8 @@ import (
 // of CORS (Fetch Standard, section 3.3): it hands an answer to a page only if the answer
 // names the page's origin.
 //
-//   - Only the paths in shared are open: the search, its suggestions, and the script of the search
-//     box.
-//     Details, copies and the status page stay closed to other origins.
+//   - Only the paths in shared are open: the search, its suggestions, and the script of the
+//     search box. Details, copies and the status page stay closed to other origins.
 //   - Only exact origins count. There is no "*", no pattern, and no "null", which is the
 //     origin of sandboxed frames and local files, and so of any site.
 //   - No answer allows credentials, and a preflight allows no header. A server that requires
@@ -27,6 +26,9 @@ import (
 
 // shared are the paths that pages of the named origins may request.
 var shared = []string{"/api/query", "/api/suggest", scriptPath}
+
+// onlyLinks is the answer to pages that may not search.
+const onlyLinks = "pages of other sites may only link to this server"
 
 // preflightAge is how long browsers may remember the answer to a preflight, in seconds.
 const preflightAge = "600"
@@ -70,7 +72,7 @@ func (s *Server) shareAcrossOrigins(next http.Handler) http.Handler {
 // not simple. The search box never causes one, but programs of the same page may.
 func (s *Server) preflight(w http.ResponseWriter, r *http.Request) {
 	if !s.namedOrigin(r) {
-		refuse(w, r, http.StatusForbidden, "pages of other sites may only link to this server")
+		refuse(w, r, http.StatusForbidden, onlyLinks)
 		return
 	}
 	h := w.Header()
