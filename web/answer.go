@@ -33,13 +33,13 @@ func (e *requestError) Error() string { return e.text }
 // passes on only errors that were written for clients; any other error may name paths
 // of this machine.
 func explain(err error) (status int, text string) {
-	var request *requestError
-	var usage *index.UsageError
-	switch {
-	case errors.As(err, &request):
+	if request, ok := errors.AsType[*requestError](err); ok {
 		return request.status, request.text
-	case errors.As(err, &usage):
+	}
+	if usage, ok := errors.AsType[*index.UsageError](err); ok {
 		return http.StatusBadRequest, usage.Error()
+	}
+	switch {
 	case errors.Is(err, inspect.ErrNoCopy):
 		return http.StatusNotFound, textFrom(err, inspect.ErrNoCopy)
 	case errors.Is(err, ErrNotThen):
@@ -99,7 +99,7 @@ type errorPage struct {
 
 func newErrorPage(frame assets.Frame, err error, status int, text string) errorPage {
 	p := errorPage{Frame: frame, Status: status, Name: errorName(status), Text: sentence(text)}
-	if usage := (*index.UsageError)(nil); errors.As(err, &usage) {
+	if _, ok := errors.AsType[*index.UsageError](err); ok {
 		p.Name, p.Typed = "This query cannot be run", true
 	}
 	return p
