@@ -164,7 +164,7 @@ func (s *Server) view(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Source is the address of the copy in the frame.
-func (p *copyPage) Source() string { return copyAddress("/copy", p.Fetch.URL, p.At, p.Form) }
+func (p *copyPage) Source() string { return address("/copy", p.Fetch.URL, p.At, p.Form) }
 
 // As is the address of the page with the copy in another form.
-func (p *copyPage) As(form string) string { return copyAddress("/view", p.Fetch.URL, p.At, form) }
+func (p *copyPage) As(form string) string { return address("/view", p.Fetch.URL, p.At, form) }

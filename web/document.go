@@ -89,15 +89,17 @@ func listPager(params url.Values, name string, number, total int) pager {
 var listNames = map[string]string{"members": "URLs", "in": "pages that link here", "out": "pages it links to"}
 
 // viewLink is the address of the page with a stored copy; at is a commit timestamp, 0 for the newest.
-func viewLink(u page.URL, at uint64) string { return copyAddress("/view", u, at, "") }
+func viewLink(u page.URL, at uint64) string { return address("/view", u, at, "") }
 
-func copyAddress(path string, u page.URL, at uint64, form string) string {
+// address is that of a path of this server with the parameters url, at (unless it is 0) and view
+// (unless it is empty).
+func address(path string, u page.URL, at uint64, view string) string {
 	q := url.Values{"url": {string(u)}}
 	if at != 0 {
 		q.Set("at", strconv.FormatUint(at, 10))
 	}
-	if form != "" {
-		q.Set("view", form)
+	if view != "" {
+		q.Set("view", view)
 	}
 	return path + "?" + q.Encode()
 }

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/web/assets"
 )
 
 // sectionView is a section of a page, as its result shows it.
@@ -37,8 +39,8 @@ func (h *hitView) showSections() {
 	}
 }
 
-// documentFormats are the endings of URLs of documents that are no HTML, and that a browser may not
-// show.
+// documentFormats are the endings of URLs of documents that are not HTML, which a browser may be
+// unable to show.
 var documentFormats = []string{"PDF", "DOCX", "XLSX", "PPTX", "ODT", "ODS", "ODP"}
 
 // Format names the format of an office or PDF document, "" for other pages. It comes from the URL,
@@ -74,15 +76,9 @@ func alsoLabel(label string) string {
 }
 
 // AlsoSummary names the first versions and translations that are folded into the result, and
-// says how many pages more there are.
+// says how many more pages there are.
 func (h hitView) AlsoSummary() string {
 	var labels []string
-	similar := 0
-	for _, a := range h.Hit.Also {
-		if a.Similar {
-			similar++
-		}
-	}
 	for _, a := range h.Also {
 		label := strings.ReplaceAll(a.Label, ", ", " ") // "2.4 German, 2.2 French"
 		if label != "" && len(labels) < alsoLabels && !slices.Contains(labels, label) {
@@ -90,17 +86,18 @@ func (h hitView) AlsoSummary() string {
 		}
 	}
 	left := len(h.Hit.Also) - len(labels)
-	what := "other version"
-	if similar == len(h.Hit.Also) {
-		what = "similar page"
-	}
 	switch {
-	case len(labels) == 0 && left == 1:
-		return "1 " + what
+	case len(labels) == 0 && h.onlySimilar():
+		return assets.Plural(left, "similar page", "similar pages")
 	case len(labels) == 0:
-		return number(left) + " " + what + "s"
+		return assets.Plural(left, "other version", "other versions")
 	case left > 0:
-		return "Also in " + strings.Join(labels, ", ") + " and " + number(left) + " more"
+		return "Also in " + strings.Join(labels, ", ") + " and " + assets.Number(left) + " more"
 	}
 	return "Also in " + strings.Join(labels, ", ")
+}
+
+// onlySimilar reports whether nothing but similar pages is folded into the result.
+func (h hitView) onlySimilar() bool {
+	return !slices.ContainsFunc(h.Hit.Also, func(a index.Also) bool { return !a.Similar })
 }

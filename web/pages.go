@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"net/url"
 	"path"
 	"strconv"
 	"time"
@@ -19,34 +18,24 @@ var templates embed.FS
 
 // functions are available to templates.
 var functions = template.FuncMap{
-	"title":  func(s string) string { return clean(s, maxTitle) },
-	"anchor": func(s string) string { return clean(s, maxAnchor) },
-	"shown":  func(u page.URL) string { return clean(string(u), maxShown) },
-	"text":   func(s string) string { return clean(s, 1000) },
-	"href":   href,
-	"crumbs": crumbs,
-	"doc":    func(u page.URL) string { return "/doc?" + url.Values{"url": {string(u)}}.Encode() },
-	"number": number,
-	"things": func(n int, one, many string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return number(n) + " " + many
-	},
-	"language": func(tag string) string {
-		if name := languageName(tag); name != clean(tag, 35) {
-			return name + " (" + clean(tag, 35) + ")"
-		}
-		return clean(tag, 35)
-	},
-	"machine": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"day":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
-	"moment":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" },
-	"rank":    func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
-	"score":   func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) },
-	"percent": percent,
-	"short":   func(s string) string { return bounded(s, 12) },
-	"robots":  robotsWords,
+	"title":    func(s string) string { return clean(s, maxTitle) },
+	"anchor":   func(s string) string { return clean(s, maxAnchor) },
+	"shown":    func(u page.URL) string { return clean(string(u), maxShown) },
+	"text":     func(s string) string { return clean(s, 1000) },
+	"href":     href,
+	"crumbs":   crumbs,
+	"doc":      func(u page.URL) string { return address("/doc", u, 0, "") },
+	"number":   assets.Number[int],
+	"things":   assets.Plural[int],
+	"language": languageAndTag,
+	"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"day":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
+	"moment":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" },
+	"rank":     func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
+	"score":    func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) },
+	"percent":  percent,
+	"short":    func(s string) string { return bounded(s, 12) },
+	"robots":   robotsWords,
 }
 
 // parsePages parses each page together with the layout.
@@ -67,13 +56,4 @@ func parsePages() (map[string]*template.Template, error) {
 		pages[path.Base(name)] = t
 	}
 	return pages, nil
-}
-
-// number groups digits by thousands with narrow no-break spaces.
-func number(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "\u202f" + s[i:]
-	}
-	return s
 }

@@ -15,10 +15,10 @@ func (p *documentPage) At() uint64 {
 }
 
 // Doc is the address of the page of another URL at the same moment.
-func (p *documentPage) Doc(u page.URL) string { return copyAddress("/doc", u, p.At(), "") }
+func (p *documentPage) Doc(u page.URL) string { return address("/doc", u, p.At(), "") }
 
 // Now is the address of the same page as of now.
-func (p *documentPage) Now() string { return copyAddress("/doc", p.URL, 0, "") }
+func (p *documentPage) Now() string { return address("/doc", p.URL, 0, "") }
 
 // last is the last timestamp at which a version was in force; 0 is now. The version's own
 // timestamp would be too early: it is that of the load, before any observer had run.
@@ -41,7 +41,7 @@ func (p *documentPage) Then(i int) string {
 	if i == 0 || !p.Versions[i].Readable {
 		return ""
 	}
-	return copyAddress("/doc", p.URL, p.last(i), "")
+	return address("/doc", p.URL, p.last(i), "")
 }
 
 // VersionCopy is the address of the copy of the i-th version; "" if there is none.

@@ -83,9 +83,9 @@ func (s *Server) readPicture(ctx context.Context, u page.URL, at uint64, thumbna
 
 const thumbnailView = "thumbnail"
 
-func pictureLink(u page.URL, at uint64) string { return copyAddress("/screenshot", u, at, "") }
+func pictureLink(u page.URL, at uint64) string { return address("/screenshot", u, at, "") }
 
-func thumbnailLink(u page.URL) string { return copyAddress("/screenshot", u, 0, thumbnailView) }
+func thumbnailLink(u page.URL) string { return address("/screenshot", u, 0, thumbnailView) }
 
 // Thumbnails decorate results. They may delay a search by no more than pictureTimeout. If
 // they are unavailable, or pages are not rendered, the server does not ask again for

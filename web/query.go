@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -34,7 +33,6 @@ var (
 	hostForm = regexp.MustCompile(`^([\pL\pM\pN._-]+(:\d+)?|[0-9a-f:.]+|\[[0-9a-f:.]+\](:\d+)?)$`)
 	yearForm = regexp.MustCompile(`^[12][0-9]{3}$`)
 	typeForm = regexp.MustCompile(`^[a-z0-9]*[a-z][a-z0-9]*$`)
-	langForm = regexp.MustCompile(`^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$`)
 )
 
 func readSearch(v url.Values) (p searchParams, err error) {
@@ -53,7 +51,7 @@ func readSearch(v url.Values) (p searchParams, err error) {
 		return p, badRequest("the query is too long: at most %d bytes", maxQuery)
 	case p.Site != "" && (len(p.Site) > 255 || !hostForm.MatchString(p.Site)):
 		return p, badRequest("the parameter site must be a host name, such as example.org")
-	case p.Lang != "" && (len(p.Lang) > 35 || !langForm.MatchString(p.Lang)):
+	case p.Lang != "" && !isLanguageTag(p.Lang):
 		return p, badRequest("the parameter lang must be a language tag, such as en")
 	case p.Year != "" && !yearForm.MatchString(p.Year):
 		return p, badRequest("the parameter year must be a year, such as 2024")
@@ -147,25 +145,3 @@ func (p searchParams) filtered() bool { return p.Site+p.Lang+p.Year+p.Type != ""
 
 // link is the address of the search.
 func (p searchParams) link() string { return "/?" + p.values().Encode() }
-
-// languageNames holds the English names of languages, as Unicode's CLDR has them.
-var languageNames = map[string]string{
-	"af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian", "bg": "Bulgarian",
-	"bn": "Bengali", "bs": "Bosnian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German",
-	"el": "Greek", "en": "English", "eo": "Esperanto", "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian",
-	"fi": "Finnish", "fil": "Filipino", "fr": "French", "ga": "Irish", "gl": "Galician", "gu": "Gujarati", "he": "Hebrew",
-	"hi": "Hindi", "hr": "Croatian", "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian", "is": "Icelandic",
-	"it": "Italian", "ja": "Japanese", "ka": "Georgian", "kk": "Kazakh", "km": "Khmer", "kn": "Kannada", "ko": "Korean",
-	"la": "Latin", "lt": "Lithuanian", "lv": "Latvian", "mk": "Macedonian", "ml": "Malayalam", "mn": "Mongolian",
-	"mr": "Marathi", "ms": "Malay", "my": "Burmese", "nb": "Norwegian Bokmål", "ne": "Nepali", "nl": "Dutch",
-	"nn": "Norwegian Nynorsk", "no": "Norwegian", "pa": "Punjabi", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian",
-	"ru": "Russian", "si": "Sinhala", "sk": "Slovak", "sl": "Slovenian", "sq": "Albanian", "sr": "Serbian", "sv": "Swedish",
-	"sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu",
-	"uz": "Uzbek", "vi": "Vietnamese", "zh": "Chinese",
-}
-
-// languageName returns the name of a language, or its tag if the name is unknown.
-func languageName(tag string) string {
-	base, _, _ := strings.Cut(tag, "-")
-	return cmp.Or(languageNames[base], clean(tag, 35))
-}

@@ -15,7 +15,7 @@ const maxAcceptLanguage = 200
 // lang, which finds nothing in other languages. The value any treats all languages alike.
 func readerOf(params url.Values) (string, error) {
 	tag := strings.ToLower(strings.TrimSpace(params.Get("reader")))
-	if tag != "" && (len(tag) > 35 || !langForm.MatchString(tag)) {
+	if tag != "" && !isLanguageTag(tag) {
 		return "", badRequest("the parameter reader must be a language tag, such as en, or any")
 	}
 	return tag, nil

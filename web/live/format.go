@@ -2,26 +2,10 @@ package live
 
 import (
 	"fmt"
-	"strconv"
 	"time"
+
+	"github.com/webindexer/indexer/web/assets"
 )
-
-// number groups digits by thousands with narrow no-break spaces.
-func number(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "\u202f" + s[i:]
-	}
-	return s
-}
-
-// plural formats a count: "1 conflict", "2 conflicts".
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return number(n) + " " + many
-}
 
 // span formats a duration with two or three significant digits.
 func span(d time.Duration) string {
@@ -50,7 +34,7 @@ func rate(f float64) string {
 	case f < 10:
 		return fmt.Sprintf("%.1f/s", f)
 	}
-	return number(int64(f+0.5)) + "/s"
+	return assets.Number(int64(f+0.5)) + "/s"
 }
 
 // size formats a number of bytes; a negative number means unknown.
@@ -59,7 +43,7 @@ func size(n int64) string {
 	case n < 0:
 		return "unknown"
 	case n < 10_000:
-		return number(n) + " B"
+		return assets.Number(n) + " B"
 	case n < 10_000_000:
 		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
 	case n < 10_000_000_000:

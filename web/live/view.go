@@ -8,6 +8,7 @@ import (
 
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/web/assets"
 )
 
 // view is the content of the page: texts, and what the script needs for drawing. The page
@@ -137,8 +138,8 @@ func (v *view) addFreshness(m *monitor, now repository.Pulse) {
 		}
 	}
 	total := now.Found.N()
-	v.Text["fresh/total"] = number(total)
-	v.Text["fresh/waiting"] = number(int64(now.Waiting))
+	v.Text["fresh/total"] = assets.Number(total)
+	v.Text["fresh/waiting"] = assets.Number(now.Waiting)
 	v.Text["fresh/rate"] = "0/s"
 	if before, seconds := m.before(rateOver); seconds > 0 {
 		v.Text["fresh/rate"] = rate(float64(total-before.Found.N()) / seconds)
@@ -163,8 +164,8 @@ func (v *view) addObservers(m *monitor, now repository.Pulse) {
 	for i, o := range now.Observers {
 		key := "o/" + o.Observer + "/"
 		v.Bars[o.Observer] = 100 * float64(o.Backlog) / float64(most)
-		v.Text[key+"backlog"] = number(int64(o.Backlog))
-		v.Text[key+"rows"] = number(o.Rows)
+		v.Text[key+"backlog"] = assets.Number(o.Backlog)
+		v.Text[key+"rows"] = assets.Number(o.Rows)
 		v.Text[key+"rate"] = "0/s"
 		took, waited := o.Took, o.Waited
 		if i < len(recent.Observers) && seconds > 0 {
@@ -186,9 +187,9 @@ func (v *view) addObservers(m *monitor, now repository.Pulse) {
 		}
 		v.addTroubles(o, m.slow.dead[o.Observer])
 	}
-	v.Text["backlog"] = plural(int64(backlog(now)), "row waits or runs", "rows wait or run")
-	v.Text["conflicts"] = plural(now.Txns.Conflicts, "conflict", "conflicts")
-	v.Text["committed"] = plural(now.Txns.Committed, "transaction committed", "transactions committed")
+	v.Text["backlog"] = assets.Plural(backlog(now), "row waits or runs", "rows wait or run")
+	v.Text["conflicts"] = assets.Plural(now.Txns.Conflicts, "conflict", "conflicts")
+	v.Text["committed"] = assets.Plural(now.Txns.Committed, "transaction committed", "transactions committed")
 }
 
 // quantiles formats the median and the 95th percentile of a distribution.
@@ -203,7 +204,7 @@ func (v *view) addTroubles(o notify.Stats, dead int) {
 	key := "o/" + o.Observer + "/"
 	dead = max(dead, 0)
 	for name, n := range map[string]int64{"retries": o.Retries, "conflicts": o.Conflicts, "failures": o.Failures, "dead": int64(dead)} {
-		v.Text[key+name] = number(n)
+		v.Text[key+name] = assets.Number(n)
 	}
 	if o.Failures > 0 {
 		v.Level[key+"failures"] = "warn"
@@ -228,7 +229,7 @@ func (v *view) addSpace(s *slow) {
 	v.Text["space/collected"] = "not by this process"
 	if s.space.Collects {
 		c := &s.space.Collected
-		v.Text["space/collected"] = number(int64(c.Versions+c.Deletions)) + " old versions, " + number(int64(c.Rollbacks+c.LockOnly+c.Acks)) + " other records"
+		v.Text["space/collected"] = assets.Number(c.Versions+c.Deletions) + " old versions, " + assets.Number(c.Rollbacks+c.LockOnly+c.Acks) + " other records"
 	}
 	v.Text["space/kept"] = "only what is in use"
 	if !s.space.SafeAt.IsZero() && s.space.Kept > 0 {
@@ -244,13 +245,13 @@ func (v *view) addFrontier(f *Frontier) {
 		return
 	}
 	v.Crawls = true
-	v.Text["frontier/new"], v.Text["frontier/revisits"], v.Text["frontier/hosts"] = number(int64(f.New)), number(int64(f.Revisits)), number(int64(f.HostsTotal))
+	v.Text["frontier/new"], v.Text["frontier/revisits"], v.Text["frontier/hosts"] = assets.Number(f.New), assets.Number(f.Revisits), assets.Number(f.HostsTotal)
 	v.Text["frontier/speed"] = "not running in this process"
 	if f.Running {
-		v.Text["frontier/speed"] = rate(f.PerSecond) + ", " + number(f.Pages) + " pages so far"
+		v.Text["frontier/speed"] = rate(f.PerSecond) + ", " + assets.Number(f.Pages) + " pages so far"
 	}
 	for _, h := range f.Hosts {
-		v.Hosts = append(v.Hosts, hostRow{shown(h.Host), number(int64(h.New)), number(int64(h.Revisits)), shown(h.Why)})
+		v.Hosts = append(v.Hosts, hostRow{shown(h.Host), assets.Number(h.New), assets.Number(h.Revisits), shown(h.Why)})
 	}
 }
 
