@@ -8,7 +8,7 @@ import (
 )
 
 // maxCompared is how many words are compared between the first and the last difference of two
-// texts. Hostile texts can make the comparison take a time that is more than quadratic.
+// texts. The comparison of hostile texts can take more than quadratic time.
 const maxCompared = 2000
 
 // nearWords is how many words are shown before and after a change; other equal words are

@@ -1,11 +1,16 @@
 // Package web serves an index over HTTP: the search page, a page for each URL, stored
 // copies, and a JSON API.
 //
-//	/                  search page and results; rendered here, scripts only add keys
+//	/                  search page and results; scripts only add keys and suggestions
+//	/help              the query syntax
 //	/doc?url=          everything known about a URL
+//	/compare?url=      two versions of a page side by side (compare.go)
 //	/view?url=         a stored copy in a frame, with its date
 //	/copy?url=         the copy itself, isolated (copy.go)
+//	/screenshot?url=   a stored screenshot or thumbnail (picture.go)
+//	/icon?url=         the icon of a site (icons.go)
 //	/api/…             the answers of the command line, as JSON (api.go)
+//	/opensearch.xml    how browsers add this search engine (opensearch.go)
 //	/embed.js          a search box for pages of other sites (embed.go)
 //
 // # Invariants of every answer

@@ -99,8 +99,8 @@ const (
 	maxKnownIcons = 10_000
 )
 
-// of returns the versions of the icons of some sites; none for a site without one. It asks for
-// those that it does not remember.
+// of returns the versions of the icons of some sites, by front page; "" for a site without one. It
+// asks for those that it does not remember.
 func (c *siteIcons) of(ctx context.Context, fronts []page.URL, ask func(context.Context, []page.URL) ([]inspect.SiteIcon, error)) (map[page.URL]string, error) {
 	versions, unknown := c.recall(fronts)
 	if len(unknown) == 0 {

@@ -36,7 +36,7 @@ func (s *Server) openSearch(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("X-Forwarded-Proto") == "https" { // from a proxy; anyone else deceives only themselves
 		scheme = "https"
 	}
-	base := scheme + "://" + r.Host // checkHost has refused names that are not ours
+	base := scheme + "://" + r.Host // checkHost has refused names that are not ours, unless AnyHost is set
 	d := openSearchDescription{
 		ShortName: "indexer", Description: "Search this index", Encoding: "UTF-8",
 		Image: openSearchImage{32, 32, "image/svg+xml", base + "/favicon.ico"},

@@ -15,9 +15,9 @@ import (
 	"github.com/webindexer/indexer/repository/inspect"
 )
 
-// A screenshot is a picture that our own browser has made of a stranger's page. The picture is
-// harmless, but only if browsers take it for one: it is sent with a media type that we have
-// recognised in its bytes, nosniff, and a policy that forbids everything.
+// A screenshot is a picture that our own browser has made of a stranger's page. It is harmless
+// as long as browsers treat it as a picture. So the server sends it with the media type that its
+// bytes show, nosniff, and a policy that forbids everything.
 const picturePolicy = "sandbox; default-src 'none'; frame-ancestors 'none'"
 
 // pictureTypes are the types of pictures that are sent.

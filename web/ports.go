@@ -52,7 +52,9 @@ type Inspector interface {
 	// Copy returns the fetch of a URL as of a commit timestamp, 0 for now. An error that
 	// matches inspect.ErrNoCopy says that there is none.
 	Copy(ctx context.Context, u page.URL, at uint64) (*page.Fetch, error)
+	// Versions returns the stored versions of a URL, newest first.
 	Versions(ctx context.Context, u page.URL) ([]inspect.PageVersion, error)
+	// Stats returns the counts of `indexer stats`.
 	Stats(ctx context.Context) (*repository.Stats, error)
 	// Text returns the title and text of a page as of a commit timestamp, 0 for now, with the
 	// errors of Copy.
@@ -70,8 +72,8 @@ type Inspector interface {
 	Icon(ctx context.Context, u page.URL) ([]byte, error)
 }
 
-// ErrNotThen: a moment is too old to be kept, or in the future. The error wrapped with it
-// is for the client.
+// ErrNotThen says that a moment is in the future, or so old that its state is no longer
+// kept. The error that is wrapped with it is for the client.
 var ErrNotThen = errors.New("that moment is not available")
 
 // ErrElsewhere says that another process holds the data directory and did not answer.

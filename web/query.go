@@ -35,6 +35,7 @@ var (
 	typeForm = regexp.MustCompile(`^[a-z0-9]*[a-z][a-z0-9]*$`)
 )
 
+// readSearch reads the parameters of a search. Its error is for the client.
 func readSearch(v url.Values) (p searchParams, err error) {
 	raw := v.Get("q")
 	// The author of a link chose these words, not the visitor who follows it.

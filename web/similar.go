@@ -14,9 +14,9 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// The list of similar pages on the page of a document is bounded in length and time: every
-// sketch of the index is compared, which takes a second for some hundred thousand documents.
-// The API and `indexer similar` have no such bound.
+// The list of similar pages on the page of a document is bounded in length and time: it
+// compares all sketches of the index, which takes a second for a few hundred thousand
+// documents. The API and `indexer similar` have no such bound.
 const (
 	listedSimilar = 10
 	similarTime   = 500 * time.Millisecond

@@ -31,7 +31,6 @@ var types = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
-	".png": "image/png",
 }
 
 // Layout returns the template that is common to all pages. A page defines the templates
