@@ -239,33 +239,43 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange
 		s.cookies = fetch.NewCookies()
 	}
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
-		res, x := c.exchange(ctx, s.request())
+		reading, done := c.untilAsked(ctx)
+		defer done()
+		res, x := c.exchange(reading, s.request())
 		tooLarge := x.class == fetch.TooLarge && !s.large && x.status/100 == 2
 		if tooLarge {
 			x.class = fetch.OK // nothing is wrong with the answer
 		}
-		more, forward, err := c.read(ctx, s, &res)
+		l := c.read(ctx, s, &res)
 		return x, func(now time.Time) {
 			h.aux.busy--
 			if of := c.hosts[s.announcer]; of != nil {
-				of.claims.giveBack(s.forward - forward)
+				of.claims.giveBack(s.forward - l.forward)
 			}
 			switch {
-			case x.againstHost:
-				h.aux.retry(s)
 			case tooLarge:
 				s.large = true
 				h.aux.again(s)
+			case x.class == fetch.Canceled || l.err != nil || l.interrupted:
+				h.aux.again(s)
+			case x.againstHost:
+				h.aux.retry(s)
 			}
-			for _, child := range more {
+			for _, child := range l.more {
 				c.queueAux(child, now)
 			}
 			c.meter.aux++
-			if x.class != fetch.Canceled {
-				c.endPass(h, now)
-			}
-		}, err
+			c.endPass(h, now)
+		}, l.err
 	}
+}
+
+// untilAsked returns ctx, which Run's own context ends, too: an interrupt need not wait
+// for a file, because its pass starts over in the next run.
+func (c *Crawler) untilAsked(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(c.asked, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 // request asks for a file.
@@ -277,27 +287,23 @@ func (s *auxiliary) request() fetch.Request {
 	return r
 }
 
-// read adds the pages that a file lists to the frontier, and returns the files to read
-// next.
-func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) (more []auxiliary, forward int, err error) {
-	f := &res.Fetch
-	if location := strings.TrimSpace(f.Header.Get("Location")); f.Status >= 300 && f.Status < 400 && location != "" {
-		u, err := f.URL.Resolve(location)
-		if s.hops++; err != nil || s.hops > maxAuxHops {
-			return nil, 0, nil
-		}
-		moved := s
-		moved.url, moved.forward = u, 0
-		return []auxiliary{moved}, 0, nil
-	}
-	if !f.IsSuccess() {
-		return nil, 0, nil
-	}
-	l := listed{file: &s, add: func(pages []Found, forward int) (Added, error) {
+// read adds the pages that a file lists to the frontier, and finds the files to read
+// next. It stops when the crawl should end.
+func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) *listed {
+	l := &listed{file: &s, asked: c.asked, add: func(pages []Found, forward int) (Added, error) {
 		return c.frontier.Add(ctx, Finding{
 			URLs: pages, Depth: listedDepth, Source: string(s.url), BringForward: forward, Spacing: c.opts.Revisits.MinInterval,
 		})
 	}}
+	f := &res.Fetch
+	location := strings.TrimSpace(f.Header.Get("Location"))
+	switch {
+	case f.Status/100 == 3 && location != "":
+		l.redirect(location)
+		return l
+	case !f.IsSuccess():
+		return l
+	}
 	_, problems := sitemap.Parse(bytes.NewReader(f.Body), s.url, sitemap.Options{
 		Depth: s.depth, Announced: func(site string) bool { return site == s.announcer },
 	}, l.take)
@@ -309,5 +315,5 @@ func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) (mor
 		c.opts.Log.Info(fmt.Sprintf("%s: %d problems, the first: %v", s.url, n, problems[0]))
 	}
 	l.addPages()
-	return l.more, l.forward, l.err
+	return l
 }

@@ -34,7 +34,7 @@ type Crawler struct {
 	mu        sync.Mutex
 	work      context.Context // for requests and store operations; Abort cancels it
 	abort     context.CancelFunc
-	asked     <-chan struct{} // closed when Run should end
+	asked     context.Context // Run's: when it ends, Run should
 	started   time.Time
 	rng       *rand.Rand
 	running   int // goroutines

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/webindexer/indexer/crawler/sitemap"
@@ -9,17 +10,30 @@ import (
 // listed is what a sitemap or feed lists. Its pages are added some at a time, while the
 // file is read: there may be 50 MiB of them.
 type listed struct {
-	file *auxiliary
-	add  func(pages []Found, forward int) (Added, error)
+	file  *auxiliary
+	asked context.Context // ended when the crawl should end
+	add   func(pages []Found, forward int) (Added, error)
 
-	pages   []Found     // not added yet
-	more    []auxiliary // the files that it lists
-	forward int         // visits that were brought forward
-	err     error
+	pages       []Found     // not added yet
+	more        []auxiliary // the files that it lists, or redirects to
+	forward     int         // visits that were brought forward
+	interrupted bool        // it was not read to its end, because the crawl should end
+	err         error
 }
 
 // addChunk is how many URLs are added at a time.
 const addChunk = 1000
+
+// redirect takes the target of a redirect.
+func (l *listed) redirect(location string) {
+	moved := *l.file
+	u, err := moved.url.Resolve(location)
+	if moved.hops++; err != nil || moved.hops > maxAuxHops {
+		return
+	}
+	moved.url, moved.forward = u, 0
+	l.more = append(l.more, moved)
+}
 
 // take takes an entry, and reports whether to continue. Times at which pages changed
 // count only for pages of the site that announced the file.
@@ -36,12 +50,16 @@ func (l *listed) take(e sitemap.Entry) bool {
 	case l.file.depth < sitemap.MaxDepth:
 		l.more = append(l.more, auxiliary{kind: l.file.kind, url: e.URL, announcer: l.file.announcer, depth: l.file.depth + 1})
 	}
-	return l.err == nil
+	return l.err == nil && !l.interrupted
 }
 
-// addPages adds the pages that were taken since it was last called.
+// addPages adds the pages that were taken since it was last called, unless the crawl
+// should end.
 func (l *listed) addPages() {
 	if len(l.pages) == 0 || l.err != nil {
+		return
+	}
+	if l.interrupted = l.asked.Err() != nil; l.interrupted {
 		return
 	}
 	added, err := l.add(l.pages, l.file.forward-l.forward)

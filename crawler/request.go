@@ -105,7 +105,7 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 	}
 	c.start(func(ctx context.Context) func() error {
 		x, then, err := do(ctx)
-		if err == nil && x.class == fetch.Canceled && ctx.Err() == nil {
+		if err == nil && x.class == fetch.Canceled && ctx.Err() == nil && c.asked.Err() == nil {
 			err = errFetcherClosed
 		}
 		return func() error {

@@ -49,7 +49,7 @@ func (c *Crawler) begin(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.work, c.abort = context.WithCancel(context.WithoutCancel(ctx))
-	c.asked = ctx.Done()
+	c.asked = ctx
 	if errors.Is(c.err, ErrAborted) {
 		c.abort()
 	}

@@ -45,7 +45,7 @@ type wall struct {
 	group   *robots.Group
 	delay   time.Duration
 	detours bool            // follow redirects to other URLs
-	asked   <-chan struct{} // closed when the crawl should end
+	asked   context.Context // ended when the crawl should end
 
 	exchanges []exchange // before the last one
 	left      bool       // another URL was requested
@@ -139,7 +139,7 @@ func (w *wall) wait(ctx context.Context) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-w.asked:
+	case <-w.asked.Done():
 	case <-ctx.Done():
 	}
 	return false

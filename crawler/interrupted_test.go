@@ -1,0 +1,103 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/webindexer/indexer/page"
+)
+
+// urlset is a sitemap of n pages of a host.
+func urlset(host string, n int) string {
+	var b strings.Builder
+	b.WriteString("<urlset>")
+	for i := range n {
+		fmt.Fprintf(&b, "<url><loc>%s/%d</loc></url>", host, i)
+	}
+	return b.String() + "</urlset>"
+}
+
+// The disk is full while a sitemap is read: the crawl pauses, and then reads the whole
+// sitemap.
+func TestSitemapWhileThePauseBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/")
+		parseWeb(t, w, "https://a.example/ 200 page=home\nhttps://a.example/robots.txt 200\n  Sitemap: /s.xml")
+		w.put("https://a.example/s.xml", answer{status: 200, body: urlset("https://a.example", 3*addChunk)})
+		w.dynamic = func(page.URL) (answer, bool) { return answer{status: 200, body: htmlPage("listed")}, true }
+		full, adds := time.Time{}, 0
+		f.fault = func(op string) error {
+			if op != "add" {
+				return nil
+			}
+			if adds++; adds == 2 || adds == 4 || adds == 6 || adds == 8 {
+				full = time.Now().Add(20 * time.Second)
+				return errors.New("no space left on device")
+			}
+			return nil
+		}
+		c := newCrawler(Options{Paused: func() string {
+			if time.Now().Before(full) {
+				return "the disk is full"
+			}
+			return ""
+		}}, f, w, nil)
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(f.list()); n != 1+3*addChunk {
+			t.Errorf("%d URLs are known, want %d", n, 1+3*addChunk)
+		}
+		if s := c.Status(0); s.Interrupted != 4 {
+			t.Errorf("the crawl paused %d times", s.Interrupted)
+		}
+	})
+}
+
+// An interrupt ends the requests for sitemaps that are under way, and what is added from
+// one. The next run reads them again.
+func TestInterruptOfSitemaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/", "https://b.example/")
+		for _, host := range []string{"https://a.example", "https://b.example"} {
+			parseWeb(t, w, host+"/ 200 page=home\n"+host+"/robots.txt 200\n  Sitemap: /s.xml")
+		}
+		w.put("https://a.example/s.xml", answer{status: 200, body: urlset("https://a.example", 30*addChunk)})
+		w.put("https://b.example/s.xml", answer{status: 200, body: urlset("https://b.example", 1), took: 90 * time.Second})
+		f.fault = func(op string) error {
+			if op == "add" {
+				time.Sleep(time.Second)
+			}
+			return nil
+		}
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(10*time.Second, interrupt)
+		c := newCrawler(Options{}, f, w, nil)
+		if err := c.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if d := time.Since(epoch); d > 12*time.Second {
+			t.Errorf("Run returned after %v, 10 s of which were before the interrupt", d)
+		}
+		before := len(f.list())
+		if before <= 2 || before >= 2+10*addChunk {
+			t.Errorf("%d URLs are known", before)
+		}
+		if s := c.Status(0); s.Ended != EndedByContext || len(s.Failures) > 0 {
+			t.Errorf("%+v", s)
+		}
+
+		again := newCrawler(Options{Limits: Limits{Time: 3 * time.Minute}}, f, w, nil)
+		if err := again.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(f.list()); n != 3+30*addChunk {
+			t.Errorf("%d URLs are known after the next run, want %d", n, 3+30*addChunk)
+		}
+	})
+}
