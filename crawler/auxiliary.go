@@ -66,6 +66,7 @@ type auxiliary struct {
 	cookies     *fetch.Cookies // set by its redirects
 	forward     int            // how many visits it may bring forward; reserved from the announcer's claims
 	large       bool           // it is larger than smallFile
+	counted     bool           // among the files of its host, which redirected here
 }
 
 // auxQueue holds the auxiliary requests of a host.
@@ -74,6 +75,7 @@ type auxQueue struct {
 	turn  bool // a file comes next, if any
 	busy  int  // requests under way
 	seen  map[page.URL]bool
+	files int // of this pass, without redirects on the host
 
 	off       bool       // read none
 	passing   bool       // a pass is under way
@@ -102,10 +104,13 @@ func (q *auxQueue) push(s auxiliary, most int) {
 	if q.seen == nil {
 		q.seen = make(map[page.URL]bool)
 	}
-	if q.seen[s.url] && s.hops == 0 || len(q.seen) >= most { // hops are bounded
+	if q.seen[s.url] && s.hops == 0 || !s.counted && q.files >= most { // hops are bounded
 		return
 	}
-	q.seen[s.url] = true
+	if !s.counted {
+		q.files++
+	}
+	s.counted, q.seen[s.url] = true, true
 	q.queue = append(q.queue, s)
 }
 
@@ -169,7 +174,7 @@ func (c *Crawler) beginPass(h *host, now time.Time) {
 	if q.passing || !q.read.IsZero() && now.Sub(q.read) < passInterval {
 		return
 	}
-	q.passing, q.seen = true, nil
+	q.passing, q.seen, q.files = true, nil, 0
 	h.claims.begin()
 	if !o.NoSitemaps {
 		for _, u := range q.announced {
@@ -290,7 +295,7 @@ func (s *auxiliary) request() fetch.Request {
 // read adds the pages that a file lists to the frontier, and finds the files to read
 // next. It stops when the crawl should end.
 func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) *listed {
-	l := &listed{file: &s, asked: c.asked, add: func(pages []Found, forward int) (Added, error) {
+	l := &listed{file: &s, most: c.opts.Sources.MaxSitemaps, asked: c.asked, add: func(pages []Found, forward int) (Added, error) {
 		return c.frontier.Add(ctx, Finding{
 			URLs: pages, Depth: listedDepth, Source: string(s.url), BringForward: forward, Spacing: c.opts.Revisits.MinInterval,
 		})
@@ -313,6 +318,9 @@ func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) *lis
 		c.opts.Log.Info(fmt.Sprintf("%s: %v", s.url, problems[0]))
 	default:
 		c.opts.Log.Info(fmt.Sprintf("%s: %d problems, the first: %v", s.url, n, problems[0]))
+	}
+	if l.full {
+		c.opts.Log.Info(fmt.Sprintf("%s: it lists more than %d sitemaps; the rest is left out", s.url, l.most))
 	}
 	l.addPages()
 	return l

@@ -7,6 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/webindexer/indexer/crawler/fetch"
 	"github.com/webindexer/indexer/crawler/sitemap"
 	"github.com/webindexer/indexer/page"
 )
@@ -91,4 +95,65 @@ func TestTooLargeSitemaps(t *testing.T) {
 			t.Errorf("requests: %v", asked)
 		}
 	})
+}
+
+// A redirect on the host belongs to the file that it leads away from: it does not count
+// as another sitemap. One to another host counts there.
+func TestRedirectedSitemaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/", "https://b.example/")
+		parseWeb(t, w, `
+https://a.example/ 200 page=home
+https://b.example/ 200 page=home
+https://a.example/robots.txt 200
+  Sitemap: /0.xml
+  Sitemap: /1.xml
+  Sitemap: /2.xml
+https://b.example/robots.txt 200
+  Sitemap: /0.xml
+  Sitemap: /1.xml
+  Sitemap: /2.xml
+https://b.example/0.xml 302 location=https://a.example/b.xml
+https://b.example/1.xml 404
+https://b.example/2.xml 404
+https://a.example/b.xml 200`)
+		for i := range 3 {
+			parseWeb(t, w, fmt.Sprintf("https://a.example/%d.xml 301 location=/%d/moved.xml\nhttps://a.example/%[1]d/moved.xml 302 location=/%[1]d/again.xml", i, i))
+			w.put(fmt.Sprintf("https://a.example/%d/again.xml", i), answer{status: 200, body: urlset("https://a.example", i+1)})
+		}
+		if err := newCrawler(Options{Sources: Sources{MaxSitemaps: 3}}, f, w, nil).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(f.list()); n != 5 {
+			t.Errorf("%d URLs are known, want 5", n)
+		}
+		for _, x := range w.calls {
+			if x.url == "https://a.example/b.xml" {
+				t.Errorf("%s was requested after as many sitemaps as the host may have", x.url)
+			}
+		}
+	})
+}
+
+// Of a long index only so many sitemaps are kept, on all hosts together.
+func TestLongIndex(t *testing.T) {
+	var index strings.Builder
+	index.WriteString("<sitemapindex>")
+	for i := range sitemap.MaxEntries {
+		fmt.Fprintf(&index, "<sitemap><loc>https://h%d.example/s.xml</loc></sitemap>", i/2) // each twice
+	}
+	index.WriteString("</sitemapindex>")
+	core, logs := observer.New(zap.InfoLevel)
+	c := newCrawler(Options{Log: zap.New(core)}, newFrontier(), newWeb(), nil)
+	c.asked = t.Context()
+	const u = "https://a.example/index.xml"
+	l := c.read(t.Context(), auxiliary{url: u, announcer: "https://a.example"}, &fetch.Result{
+		Fetch: page.Fetch{URL: u, Status: 200, Body: []byte(index.String())},
+	})
+	if n := len(l.more); n != 100 || l.more[99].url != "https://h99.example/s.xml" || l.err != nil {
+		t.Errorf("%d files are kept (%v)", n, l.err)
+	}
+	if all := logs.All(); len(all) != 1 || all[0].Message != u+": it lists more than 100 sitemaps; the rest is left out" {
+		t.Errorf("logged: %v", all)
+	}
 }

@@ -138,8 +138,8 @@ type Sources struct {
 	NoProbe bool
 	// Icons asks each host that has a page for its icon.
 	Icons bool
-	// MaxSitemaps and MaxFeeds bound the files read from one host a day; default 100
-	// and 5.
+	// MaxSitemaps and MaxFeeds bound the files read from one host a day, redirects on the
+	// host not counted; default 100 and 5. MaxSitemaps also bounds those of one index.
 	MaxSitemaps, MaxFeeds int
 }
 
