@@ -92,6 +92,8 @@ func decode(payload []byte, codings []string, limit int64) ([]byte, error) {
 		return nil, &failure{class: TooLarge, text: fmt.Sprintf("the decoded body is over %d bytes", limit)}
 	case errors.Is(err, coding.ErrStacked):
 		return nil, &failure{class: BadResponse, text: fmt.Sprintf("more than %d content codings", coding.MaxStacked)}
+	case errors.Is(err, coding.ErrUnknown):
+		return nil, &failure{class: BadResponse, text: "the body does not decode: " + err.Error()}
 	}
 	return nil, &failure{BadResponse, "the body does not decode", err}
 }

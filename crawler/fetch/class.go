@@ -63,8 +63,8 @@ func (c Class) CountsAgainstHost() bool {
 type failure struct {
 	class Class
 	// text is always the same for the same failure, because it becomes part of what is
-	// stored: it contains no ports, no times and none of the server's words. It names a
-	// refused address.
+	// stored: it contains no ports, no times and of the server's words only the
+	// name of an unknown content coding. It names a refused address.
 	text string
 	err  error // the underlying error, or nil
 }

@@ -34,6 +34,8 @@ var (
 	ErrStacked = errors.New("too many content codings")
 	// ErrTooLong is wrapped by the error for a body that is over the limit at any step.
 	ErrTooLong = errors.New("the decoded body is over the limit")
+	// ErrUnknown is wrapped by the error for a coding that is none of the four.
+	ErrUnknown = errors.New("it is not known")
 )
 
 // List is the codings that Content-Encoding (or Transfer-Encoding) fields name, in
@@ -56,7 +58,8 @@ func List(fields []string) []string {
 
 // Decode removes codings, given in the order in which they were applied. The result
 // has at most limit bytes. decoded is false if nothing was removed; then out is body
-// itself. Errors wrap ErrStacked or ErrTooLong, or name the coding that fails.
+// itself. Errors wrap ErrStacked or ErrTooLong, or name the coding that fails;
+// those for an unknown one wrap ErrUnknown and say nothing else.
 func Decode(body []byte, codings []string, limit int64) (out []byte, decoded bool, err error) {
 	if len(codings) > MaxStacked {
 		return nil, false, fmt.Errorf("%w: %d, more than %d", ErrStacked, len(codings), MaxStacked)

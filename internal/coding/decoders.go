@@ -28,7 +28,7 @@ func decodeOne(b []byte, coding string, limit int64) ([]byte, error) {
 	case "zstd":
 		return unzstd(b, limit)
 	}
-	return nil, errUnknown
+	return nil, ErrUnknown
 }
 
 // The state of decoders, 40 kB of gzip's and up to twice maxWindow of zstd's, is
@@ -144,10 +144,8 @@ func decoder(r io.Reader, coding string) (io.Reader, error) {
 	case "zstd":
 		return newUnzstder(r)
 	}
-	return nil, errUnknown
+	return nil, ErrUnknown
 }
-
-var errUnknown = errors.New("it is not known")
 
 // isZlib checks the header of RFC 1950 section 2.2.
 func isZlib(b []byte) bool { return b[0]&0x0f == 8 && (int(b[0])<<8|int(b[1]))%31 == 0 }
