@@ -118,11 +118,13 @@ func isTimeout(err error) bool {
 }
 
 // isReset reports whether the connection, or the HTTP/2 stream, ended. net/http has its
-// own copy of http2, whose StreamError converts to this one (method As).
+// own copy of http2, whose StreamError converts to this one (method As). Its error for the
+// end of a connection that the server announced has only a text; a test verifies it.
 func isReset(err error) bool {
 	var stream http2.StreamError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &stream)
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &stream) ||
+		strings.Contains(err.Error(), "server sent GOAWAY and closed the connection")
 }
 
 // isHeaderTooLarge compares the texts of net/http's errors, which have no types; tests
