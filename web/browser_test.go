@@ -247,15 +247,15 @@ func TestBrowserPhone(t *testing.T) {
 	}
 }
 
-// On a phone, titles and names of sections are cut. The focus does not move them, and its
-// outline is seen; numbers of facets are not cut.
+// On a phone, titles and names of sections are cut, and all sections are on the screen. The
+// focus does not move them, and its outline is seen; numbers of facets are not cut.
 func TestBrowserPhoneFocus(t *testing.T) {
 	b := browsertest.Open(t)
 	var web []page.Fetch
 	for i := range 24 { // from two sites, so that there are facets
 		web = append(web, fetched(fmt.Sprintf("https://archive%d.of-the-harbour-authority.example/%d.html", i%2, i), 1, fmt.Sprintf(
 			`<html lang="en"><title>Maintenance of the %d. buoy of the outer harbour, with its lamp, its bell and its chain, in spring and in autumn - Harbour authority</title>
-			<main><p>Buoy number %d.<h2 id="a">How often the anchors and chains of this one are changed, and by whom</h2><p>In spring.<h2 id="b">Where anchors of other kinds and of other makers are allowed in the harbour</h2><p>Nowhere.`, i, i)))
+			<main><p>Buoy number %d.<h2 id="a">How often the anchors and chains of this one are changed, and by whom</h2><p>In spring.<h2 id="b">Where anchors of other kinds and of other makers are allowed in the harbour</h2><p>Nowhere.<h2 id="c">Anchors of ships</h2><p>Not ours.`, i, i)))
 	}
 	s := newStand(t, web, nil)
 	b.Look(browsertest.Look{Width: 390, Height: 844, Scheme: "light"})
@@ -272,6 +272,11 @@ func TestBrowserPhoneFocus(t *testing.T) {
 		if outline != "solid" {
 			t.Errorf("%s: the outline of its box is %s", selector, outline)
 		}
+	}
+	var outside []string
+	b.Eval(`Array.from(document.querySelectorAll(".result .sections a")).filter(e => e.parentElement.getBoundingClientRect().right > innerWidth).map(e => e.textContent)`, &outside)
+	if len(outside) > 0 {
+		t.Errorf("sections beyond the edge of the screen: %q", outside)
 	}
 	var broken []string
 	b.Eval(`Array.from(document.querySelectorAll(".facets .number")).filter(e => { const r = document.createRange(); r.selectNodeContents(e); return r.getBoundingClientRect().height > 30; }).map(e => e.textContent)`, &broken)
