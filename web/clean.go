@@ -17,11 +17,16 @@ const (
 	maxShown  = 300 // of a URL
 )
 
+// maxMarks is how many combining marks in a row are shown. UTS #39, section 5.4, calls more
+// than four suspicious: piled up, they cover the lines above and below.
+const maxMarks = 4
+
 // clean makes text from the web harmless when it is shown as text. html/template
 // escapes markup; clean handles what escaping leaves:
 //
 //   - it removes characters that change the direction of writing, with which a title
 //     could reverse the words around it (the pages also wrap each text in <bdi>);
+//   - it removes combining marks after the fourth in a row;
 //   - it replaces control characters, including null bytes, and line separators by
 //     spaces;
 //   - it replaces invalid UTF-8 by U+FFFD.
@@ -29,10 +34,11 @@ const (
 // It keeps at most n characters, and reads no further than it needs to.
 func clean(s string, n int) string {
 	var b strings.Builder
-	left := n
+	left, marks := n, 0
 	for _, r := range s {
+		marks = marksUpTo(r, marks)
 		switch {
-		case unicode.Is(unicode.Bidi_Control, r), r == '\uFEFF':
+		case marks > maxMarks, unicode.Is(unicode.Bidi_Control, r), r == '\uFEFF':
 			continue
 		case unicode.IsControl(r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
 			r = ' '
@@ -44,6 +50,18 @@ func clean(s string, n int) string {
 		left--
 	}
 	return strings.TrimSpace(b.String())
+}
+
+// marksUpTo counts the combining marks in a row that end with r, after so many before it.
+// Format characters between them are not seen.
+func marksUpTo(r rune, before int) int {
+	switch {
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return before + 1
+	case unicode.Is(unicode.Cf, r):
+		return before
+	}
+	return 0
 }
 
 // bounded cuts text to at most n bytes, at a character boundary.

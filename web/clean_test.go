@@ -37,3 +37,19 @@ func TestSentence(t *testing.T) {
 		}
 	}
 }
+
+// TestCleanMarks: marks that pile up are cut, and letters that need several keep them.
+func TestCleanMarks(t *testing.T) {
+	pile := strings.Repeat("\u0310", 40)
+	for text, want := range map[string]string{
+		"Z" + pile + "a" + pile + "lgo":                     "Z" + pile[:8] + "a" + pile[:8] + "lgo",
+		"\u20dd\u0310\u0310\u0310\u0310\u20dd":              "\u20dd\u0310\u0310\u0310",
+		"a" + strings.Repeat("\u0310\u0310\u0310\u200e", 2): "a" + pile[:8],
+		"phơ\u0302\u0309":                                   "phơ\u0302\u0309",
+		"\u05d1\u05bc\u05b0\u05e8\u05b5":                    "\u05d1\u05bc\u05b0\u05e8\u05b5",
+	} {
+		if got := clean(text, maxTitle); got != want {
+			t.Errorf("%+q: %+q, want %+q", text, got, want)
+		}
+	}
+}

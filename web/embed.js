@@ -68,12 +68,14 @@ const timeout = 20_000;
 const longest = 1000; // of a query, in bytes
 const suggested = 3; // suggestions above the results
 
-// Characters that would change the direction of the text around them, and control characters.
+// Characters that would change the direction of the text around them, control characters, and
+// combining marks that pile up after the fourth in a row.
 const invisible = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 const control = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g;
+const piled = /((?:\p{Cf}*[\p{Mn}\p{Me}]){4})[\p{Cf}\p{Mn}\p{Me}]+/gu;
 
 const clean = (s, n) => {
-  const text = String(s ?? "").replace(invisible, "").replace(control, " ").trim();
+  const text = String(s ?? "").replace(invisible, "").replace(control, " ").replace(piled, "$1").trim();
   const characters = Array.from(text); // half a character would be none
   return characters.length > n ? characters.slice(0, n).join("") + "…" : text;
 };

@@ -33,6 +33,7 @@ func newEmbedding(t *testing.T, named bool) *embedding {
 		fetched(e.http.URL+"/guide", 1, guide),
 		fetched(e.http.URL+"/oil", 1, `<html lang="en"><title>Oil</title><main><p>The oil for the lamp is stored in the cellar, far away from any fire.`),
 		fetched(e.http.URL+"/wide", 1, `<html lang="en"><title>x`+strings.Repeat("🚢", 300)+`</title><main><p>The ships that pass at night, each with a light at its bow.`),
+		fetched(e.http.URL+"/piled", 1, `<html lang="en"><title>Be`+strings.Repeat("\u0310", 40)+`ll</title><main><p>The bells that ring in the fog, each with a sound of its own.`),
 		fetched("https://other.example/", 1, `<html lang="en"><title>Another lamp</title><main><p>A lamp on another site, which is not meant to be found here.`),
 	}
 	e.stand = newStand(t, fetches, func(o *web.Options) {
@@ -117,6 +118,9 @@ func TestBrowserEmbedded(t *testing.T) {
 
 	e.enter(b, "ships")
 	b.Until(fmt.Sprintf(`%s?.textContent === %q`, box("[role=option] .title"), "x"+strings.Repeat("🚢", 199)+"…")) // not half a ship
+
+	e.enter(b, "bells")
+	b.Until(fmt.Sprintf(`%s?.textContent === %q`, box("[role=option] .title"), "Be"+strings.Repeat("\u0310", 4)+"ll"))
 
 	e.enter(b, "oil")
 	b.Run(chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("ol.results"))
