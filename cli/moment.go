@@ -38,7 +38,7 @@ func parseMoment(s string, now time.Time) (snapshot.Moment, error) {
 	}
 	for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
 		if t, err := time.Parse(form, s); err == nil {
-			return snapshot.Moment{Time: t.UTC()}, nil
+			return snapshot.AtTime(t), nil
 		}
 	}
 	if ago, ok := parseAgo(s); ok {

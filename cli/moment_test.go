@@ -41,6 +41,11 @@ func TestParseMoment(t *testing.T) {
 			t.Errorf("%q is asked as %s, which is %+v, %v", in, asked, back, err)
 		}
 	}
+	for _, in := range []string{"0001-01-01", "0001-01-01T00:00:00Z", "0001-01-01T01:00:00+01:00"} {
+		if m, err := parseMoment(in, now); err != nil || m.IsNow() {
+			t.Errorf("%q is %s, %v; want a moment of the past", in, m, err)
+		}
+	}
 	for _, in := range []string{"0", "-0", "-", "ago", "--2h", "2h later", "yesterday", "2026-13-01", "d", "99999999d", "1.5", "-0x5", "99999999999999999999"} {
 		if m, err := parseMoment(in, now); err == nil {
 			t.Errorf("%q is %+v", in, m)

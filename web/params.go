@@ -72,7 +72,7 @@ func momentOf(params url.Values) (snapshot.Moment, error) {
 		return snapshot.Moment{TS: ts}, nil
 	}
 	if t, err := time.Parse(time.RFC3339Nano, raw); err == nil {
-		return snapshot.Moment{Time: t.UTC()}, nil
+		return snapshot.AtTime(t), nil
 	}
 	return snapshot.Moment{}, badRequest("the parameter at must be the timestamp of a commit or a time such as 2026-03-01T12:00:00Z")
 }

@@ -18,6 +18,15 @@ type Moment struct {
 	Time time.Time `json:"time,omitzero"`
 }
 
+// AtTime returns the moment of a time. The first nanosecond of the calendar is the zero value, which
+// means now, and so becomes the second.
+func AtTime(t time.Time) Moment {
+	if t.IsZero() {
+		t = t.Add(1)
+	}
+	return Moment{Time: t.UTC()}
+}
+
 // IsNow reports whether the moment is the zero value.
 func (m Moment) IsNow() bool { return m.TS == 0 && m.Time.IsZero() }
 
