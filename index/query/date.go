@@ -8,17 +8,24 @@ import (
 )
 
 // A date is stored as nanoseconds since 1970 in an int64, with 0 for an unknown time.
-func validDay(t time.Time) bool { return t.IsZero() || t.Year() >= 1678 && t.Year() < 2261 }
+const minYear, maxYear = 1678, 2260
+
+func validDay(t time.Time) bool { return t.IsZero() || t.Year() >= minYear && t.Year() <= maxYear }
 
 // parseDay reads the value of after: or before:, a day, month or year, and gives its first
 // day as 2006-01-02.
 func parseDay(operator, value string) (string, error) {
+	name := strings.ToLower(operator)
 	for _, layout := range []string{time.DateOnly, "2006-01", "2006"} {
-		if t, err := time.Parse(layout, value); err == nil && validDay(t) {
+		t, err := time.Parse(layout, value)
+		switch {
+		case err != nil:
+		case validDay(t):
 			return t.Format(time.DateOnly), nil
+		default:
+			return "", &UsageError{fmt.Sprintf("%s:%s is out of range: want a year from %d to %d", name, value, minYear, maxYear)}
 		}
 	}
-	name := strings.ToLower(operator)
 	return "", &UsageError{fmt.Sprintf("%s:%s is not a date such as %s:2024-05-31, %s:2024-05 or %s:2024", name, value, name, name, name)}
 }
 
