@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -234,6 +235,9 @@ func (a *app) openTarget(ctx context.Context, to string) (store.Table, error) {
 	if err := checkDataDir(to, true, ""); err != nil {
 		return nil, denied(fmt.Errorf("%w: %w", errTarget, err))
 	}
+	if !a.isShared() && isSameDir(repository.StoreDir(to), repository.StoreDir(a.cfg.Data)) {
+		return nil, fmt.Errorf("%w: %s is the source", errTarget, to)
+	}
 	if err := t.prepareAccess(true); err != nil {
 		return nil, denied(err)
 	}
@@ -242,6 +246,12 @@ func (a *app) openTarget(ctx context.Context, to string) (store.Table, error) {
 		return nil, fmt.Errorf("open the target of the copy: %w", err)
 	}
 	return table, nil
+}
+
+func isSameDir(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 // openDirectory opens the table of the data directory, without a repository.

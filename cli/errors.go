@@ -134,7 +134,7 @@ var outcomes = []outcome{
 	{is(store.ErrForeign), statusUsage, "name an empty or new place with --data or --store; nothing was changed in this one"},
 	{is(repository.ErrOtherShards), statusUsage, ""},
 	{is(index.ErrNotIndexed), statusFailed, "`indexer inspect URL` tells whether it was fetched, and why it is not in the index"},
-	{is(errNoShards), statusUsage, "name the places of shards with --shard, or start workers"},
+	{is(errNoShards), statusFailed, "name the places of shards with --shard, or start workers"},
 	{is(errBothDivisions), statusUsage, "move the old ones elsewhere; with the setting store, the store tells which are old, and with --shard, shards are searched"},
 	{is(repository.ErrNobody), statusFailed, "start a worker that offers to hold it, and run the same command again; `indexer status` shows who holds what"},
 	{is(oracle.ErrOtherOracle), statusInUse, "start processes that share the store with --oracle ADDRESS"},

@@ -135,9 +135,9 @@ func pagesToExport(format string, urls []string) ([]page.URL, error) {
 	}
 	pages := make([]page.URL, 0, len(urls))
 	for _, raw := range urls {
-		u, err := page.ParseURL(raw)
+		u, err := parseURL(raw)
 		if err != nil {
-			return nil, &usageError{reason: err.Error(), help: "indexer export"}
+			return nil, err
 		}
 		pages = append(pages, u)
 	}
