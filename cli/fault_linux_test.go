@@ -110,6 +110,43 @@ func TestServerWithoutRoom(t *testing.T) {
 	}
 }
 
+// TestServeOnAFullDisk: a server that starts on a full disk searches the index files, and takes the
+// data directory when there is room.
+func TestServeOnAFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills a disk of 420 MB")
+	}
+	mounted := t.TempDir()
+	if err := syscall.Mount("tmpfs", mounted, "tmpfs", 0, "size=420m"); err != nil {
+		t.Skipf("a small file system cannot be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(mounted, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	data, filler := filepath.Join(mounted, "data"), filepath.Join(mounted, "filler")
+	lighthouse, _ := warcs(t)
+	mustRun(t, "--data", data, "replay", lighthouse)
+	fillAtOnce(t, mounted, filler)
+	server, s := serveChild(t, "", data)
+	server.Until("cannot be opened")
+	if body := s.get("/?q=lamp"); !strings.Contains(body, "The data directory cannot be opened") || !strings.Contains(body, "skerryrock.example") {
+		t.Errorf("a search on a full disk:\n%s", body)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	server.Until("this server has taken it back")
+	if body := s.get("/doc?url=https://skerryrock.example/lamp"); strings.Contains(body, "cannot be opened") {
+		t.Errorf("the page still says that the directory cannot be opened:\n%s", body)
+	}
+	server.Signal(syscall.SIGTERM)
+	if status := server.ends(); status != statusDone {
+		t.Errorf("exit status %d: %s", status, server.Said())
+	}
+}
+
 // replayOnto pipes pages into a replay until it ends, or there are very many.
 func replayOnto(t *testing.T, data string, before func(page int)) (status int, said string) {
 	t.Helper()

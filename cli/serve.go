@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/web"
 )
@@ -99,11 +101,11 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 		open = a.openToLoad
 	}
 	s, err := open(ctx)
-	if err != nil && (crawls || !errors.Is(err, store.ErrInUse)) {
+	if err != nil && (crawls || !errors.Is(err, store.ErrInUse) && !a.canOnlySearch(err)) {
 		return errors.Join(err, closeListener(l))
 	}
 	a.beginsCrawl = false // reopening the directory later must not start the crawl again
-	if s == nil {
+	if errors.Is(err, store.ErrInUse) {
 		_, _ = fmt.Fprintln(a.stderr, "Another process has the data directory: this server searches the index files, and asks that process for details.")
 	}
 	st.begin(s)
@@ -113,6 +115,12 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 	}
 	err = st.serve(ctx, l, options, work)
 	return errors.Join(err, st.close(ctx))
+}
+
+// canOnlySearch reports whether a disk without space keeps the store from being opened, and the index
+// files can be searched: reading them needs none.
+func (a *app) canOnlySearch(err error) bool {
+	return isFull(err) && !a.isShared() && index.Exists(repository.IndexDir(a.cfg.Data))
 }
 
 // serve serves until ctx ends, and runs work at the same time. It owns the listener.
