@@ -83,7 +83,7 @@ func pack(name, dir string) error {
 		return err
 	}
 	var packed bytes.Buffer
-	if err := sites.Pack(&packed, site, sites.PackOptions{}); err != nil {
+	if _, err := sites.Pack(&packed, site, sites.PackOptions{}); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, name+".warc.gz"), packed.Bytes(), 0o600)

@@ -91,7 +91,7 @@ func (a *app) seedsOf(ctx context.Context, arg string) (seeds.Seeds, error) {
 	case err != nil && isDirectory(arg):
 		return nil, &inputError{what: arg, reason: "is a directory" + seedsWanted}
 	case err != nil:
-		return nil, &inputError{what: arg, reason: err.Error()}
+		return nil, &usageError{reason: err.Error(), help: "indexer crawl"} // names the argument
 	}
 	return seeds.Seeds{s}, nil
 }

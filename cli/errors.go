@@ -144,6 +144,7 @@ var outcomes = []outcome{
 	{as[*config.Error](), statusUsage, ""}, // see configHint
 	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for the syntax of queries"},
 	{as[*sites.Error](), statusUsage, "package sites describes the format"},
+	{is(sites.ErrNoneSelected), statusUsage, ""},
 	{as[*inputError](), statusUsage, ""},
 	{as[*osfile.Error](), statusUsage, ""},
 	{is(remote.ErrRequest), statusUsage, ""},

@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,13 +55,17 @@ func (a *app) pack(ctx context.Context, paths []string, output string, opts site
 	err := osfile.Write(ctx, output, func(w io.Writer) error {
 		for _, path := range paths {
 			site, err := sites.Load(path)
+			if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+				return &inputError{what: path, reason: unread.Err.Error()}
+			}
 			if err != nil {
 				return err
 			}
-			if err := sites.Pack(w, site, opts); err != nil {
+			n, err := sites.Pack(w, site, opts)
+			if err != nil {
 				return err
 			}
-			fetches += len(site.Fetches())
+			fetches += n
 		}
 		return nil
 	})

@@ -54,7 +54,7 @@ func (a *app) statusCommand() *cobra.Command {
 			return a.renew(cmd.Context(), watch, look)
 		},
 	}
-	cmd.Flags().DurationVar(&watch, "watch", 0, "renew the output, every `time`")
+	cmd.Flags().DurationVar(&watch, "watch", 0, "renew the output after this `time`, again and again")
 	cmd.Flags().Lookup("watch").NoOptDefVal = renewEvery.String()
 	return cmd
 }

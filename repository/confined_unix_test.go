@@ -136,7 +136,7 @@ func packed(t *testing.T, dir, site string) string {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := sites.Pack(&out, s, sites.PackOptions{}); err != nil {
+	if _, err := sites.Pack(&out, s, sites.PackOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, s.Name+".warc.gz")

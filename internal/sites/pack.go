@@ -1,12 +1,16 @@
 package sites
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/webindexer/indexer/warc"
 )
+
+// ErrNoneSelected says that a site has nothing to pack.
+var ErrNoneSelected = errors.New("none of its fetches is in the selected time range")
 
 // PackOptions says what to pack. The zero value packs everything.
 type PackOptions struct {
@@ -22,12 +26,12 @@ func (o PackOptions) selects(t time.Time) bool {
 // Pack writes the site as a WARC/1.1 file, with a gzip member per record, in the order
 // of the text. The same site and options give the same bytes. A failed fetch becomes a
 // response record with an empty block: an answer without a status line, which WARC readers
-// also treat as a failure.
-func Pack(dst io.Writer, s *Site, opts PackOptions) error {
+// also treat as a failure. It returns the number of fetches written.
+func Pack(dst io.Writer, s *Site, opts PackOptions) (int, error) {
 	w := warc.NewWriter(dst)
 	first, n := s.span(opts)
 	if n == 0 {
-		return fmt.Errorf("pack site %s: none of its %d fetches is in the selected time range", s.Name, len(s.entries))
+		return 0, fmt.Errorf("pack site %s: %w (it has %d)", s.Name, ErrNoneSelected, len(s.entries))
 	}
 	err := w.WriteInfo(first, warc.Fields{
 		{Name: "software", Value: "indexer"},
@@ -35,7 +39,7 @@ func Pack(dst io.Writer, s *Site, opts PackOptions) error {
 		{Name: "isPartOf", Value: s.Name},
 	})
 	if err != nil {
-		return fmt.Errorf("pack site %s: %w", s.Name, err)
+		return 0, fmt.Errorf("pack site %s: %w", s.Name, err)
 	}
 	for i := range s.entries {
 		e := &s.entries[i]
@@ -43,10 +47,10 @@ func Pack(dst io.Writer, s *Site, opts PackOptions) error {
 			continue
 		}
 		if err := e.pack(w); err != nil {
-			return fmt.Errorf("pack site %s, line %d: %w", s.Name, e.line, err)
+			return 0, fmt.Errorf("pack site %s, line %d: %w", s.Name, e.line, err)
 		}
 	}
-	return nil
+	return n, nil
 }
 
 // span returns the earliest time and the number of the selected fetches.

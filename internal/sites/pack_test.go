@@ -20,7 +20,7 @@ func TestPack(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			var first, second bytes.Buffer
 			for _, dst := range []*bytes.Buffer{&first, &second} {
-				if err := Pack(dst, s, PackOptions{}); err != nil {
+				if _, err := Pack(dst, s, PackOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -95,7 +95,7 @@ func TestPackTimes(t *testing.T) {
 	var fetches []page.Fetch
 	for _, opts := range []PackOptions{{Until: cut}, {From: cut}} {
 		var dst bytes.Buffer
-		if err := Pack(&dst, s, opts); err != nil {
+		if _, err := Pack(&dst, s, opts); err != nil {
 			t.Fatal(err)
 		}
 		part := unpack(t, &dst)
@@ -109,7 +109,7 @@ func TestPackTimes(t *testing.T) {
 	if len(fetches) != len(s.Fetches()) {
 		t.Errorf("%d fetches in two parts, want %d", len(fetches), len(s.Fetches()))
 	}
-	if err := Pack(new(bytes.Buffer), s, PackOptions{From: cut.AddDate(10, 0, 0)}); err == nil {
+	if _, err := Pack(new(bytes.Buffer), s, PackOptions{From: cut.AddDate(10, 0, 0)}); err == nil {
 		t.Error("packing nothing is no error")
 	}
 }
@@ -135,7 +135,7 @@ func TestPackWriteError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, room := range []int{0, 1, 300, 1000} {
-		if err := Pack(&failingWriter{room}, s, PackOptions{}); !errors.Is(err, errFull) {
+		if _, err := Pack(&failingWriter{room}, s, PackOptions{}); !errors.Is(err, errFull) {
 			t.Errorf("room for %d bytes: %v", room, err)
 		}
 	}
