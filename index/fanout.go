@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -67,39 +66,34 @@ func (f *fanout) askAll(ctx context.Context, q *Question) ([]*Answer, error) {
 	return f.ask(ctx, func(int) *Question { return q })
 }
 
-// askAbout asks each shard about its own documents. at has, for each document asked about,
-// its place in ids.
-func (f *fanout) askAbout(ctx context.Context, ids []int64, question func(rows []int64) *Question) (answers []*Answer, at [][]int, err error) {
-	at = make([][]int, len(f.sessions))
+// askEach asks each shard about its own documents. It calls take with what the shards say of each
+// document, and with the place of the document in ids.
+func askEach[T any](ctx context.Context, f *fanout, ids []int64, question func(rows []int64) *Question, said func(*Answer) []T, take func(i int, of T)) error {
+	at := make([][]int, len(f.sessions)) // in ids
 	rows := make([][]int64, len(f.sessions))
 	for i, id := range ids {
 		shard, row := localID(id)
 		at[shard], rows[shard] = append(at[shard], i), append(rows[shard], row)
 	}
-	answers, err = f.ask(ctx, func(shard int) *Question {
+	answers, err := f.ask(ctx, func(shard int) *Question {
 		if len(rows[shard]) == 0 {
 			return nil
 		}
 		return question(rows[shard])
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	for shard, a := range answers {
-		lengths := []int{max(len(a.Matches), len(a.Typed), len(a.Passages), len(a.Sketches), len(a.Hits))}
-		if a.Columns != nil {
-			lengths = nil
-			for _, scores := range a.Columns {
-				lengths = append(lengths, len(scores))
-			}
+		list := said(a)
+		if len(list) != len(at[shard]) {
+			return &shardError{shard, fmt.Errorf("%w: an answer about %d of %d documents", ErrCorrupt, len(list), len(at[shard]))}
 		}
-		for _, n := range lengths {
-			if n != len(at[shard]) {
-				return nil, nil, &shardError{shard, fmt.Errorf("%w: an answer about %d of %d documents", ErrCorrupt, n, len(at[shard]))}
-			}
+		for i, of := range list {
+			take(at[shard][i], of)
 		}
 	}
-	return answers, at, nil
+	return nil
 }
 
 // readStemmers reads the names of the stemmers of all shards.
@@ -255,54 +249,30 @@ func merged(answers []*Answer, n int, order func(a, b Found) int) []candidate {
 
 // matchAnchors says how well anchors of the documents agree with the query.
 func (f *fanout) matchAnchors(ctx context.Context, list []candidate, words []query.Word) error {
-	answers, at, err := f.askAbout(ctx, idsOf(list), func(rows []int64) *Question {
+	return askEach(ctx, f, idsOf(list), func(rows []int64) *Question {
 		return &Question{Anchors: &AnchorsQuestion{rows, words}}
-	})
-	if err != nil {
-		return err
-	}
-	for shard, a := range answers {
-		for i, m := range a.Matches {
-			list[at[shard][i]].anchorMatch = m
-		}
-	}
-	return nil
+	}, func(a *Answer) []float64 { return a.Matches }, func(i int, match float64) { list[i].anchorMatch = match })
 }
 
 // sketches reads what tells that candidates are alike.
 func (f *fanout) sketches(ctx context.Context, list []candidate) error {
-	answers, at, err := f.askAbout(ctx, idsOf(list), func(rows []int64) *Question {
+	return askEach(ctx, f, idsOf(list), func(rows []int64) *Question {
 		return &Question{Sketches: &SketchesQuestion{rows}}
-	})
-	if err != nil {
-		return err
-	}
-	for shard, a := range answers {
-		for i := range a.Sketches {
-			list[at[shard][i]].sketched(&a.Sketches[i])
-		}
-	}
-	return nil
+	}, func(a *Answer) []Sketched { return a.Sketches }, func(i int, s Sketched) { list[i].sketched(&s) })
 }
 
 // hits is what is shown of documents.
 func (f *fanout) hits(ctx context.Context, list []candidate, c *query.Query) ([]Hit, error) {
-	answers, at, err := f.askAbout(ctx, idsOf(list), func(rows []int64) *Question {
-		return &Question{Hits: &HitsQuestion{IDs: rows, Query: c.Text, Stemmers: f.stemmers, Verbatim: c.Verbatim, compiled: c}}
-	})
-	if err != nil {
-		return nil, err
-	}
 	hits := make([]Hit, len(list))
-	for shard, a := range answers {
-		for i, h := range a.Hits {
-			if h.Duplicates == nil { // the connection to another machine keeps no empty lists
-				h.Duplicates = []page.URL{}
-			}
-			hits[at[shard][i]] = h
+	err := askEach(ctx, f, idsOf(list), func(rows []int64) *Question {
+		return &Question{Hits: &HitsQuestion{IDs: rows, Query: c.Text, Stemmers: f.stemmers, Verbatim: c.Verbatim, compiled: c}}
+	}, func(a *Answer) []Hit { return a.Hits }, func(i int, h Hit) {
+		if h.Duplicates == nil { // the connection to another machine keeps no empty lists
+			h.Duplicates = []page.URL{}
 		}
-	}
-	return hits, nil
+		hits[i] = h
+	})
+	return hits, err
 }
 
 // columns scores documents of an expression by other weights: for each document, a score by
@@ -313,21 +283,28 @@ func (f *fanout) columns(ctx context.Context, expr *query.Expr, ids []int64, wei
 		return nil, err
 	}
 	slices.Sort(ids) // so those of each shard ascend
-	answers, at, err := f.askAbout(ctx, ids, func(rows []int64) *Question {
-		return &Question{Columns: &ColumnsQuestion{Expr: expr, IDs: rows, Weights: weights, Statistics: st}}
-	})
-	if err != nil {
-		return nil, err
-	}
 	out := make([][]float64, len(ids))
-	for shard, a := range answers {
-		for _, scores := range a.Columns {
-			for i, place := range at[shard] {
-				out[place] = append(out[place], scores[i])
-			}
+	err = askEach(ctx, f, ids, func(rows []int64) *Question {
+		return &Question{Columns: &ColumnsQuestion{Expr: expr, IDs: rows, Weights: weights, Statistics: st}}
+	}, func(a *Answer) [][]float64 { return byDocument(a.Columns) }, func(i int, scores []float64) { out[i] = scores })
+	return out, err
+}
+
+// byDocument turns lists of scores, one for each of the weights, into lists for each document. It
+// gives nil if they are not equally long.
+func byDocument(lists [][]float64) (out [][]float64) {
+	for i, scores := range lists {
+		if i == 0 {
+			out = make([][]float64, len(scores))
+		}
+		if len(scores) != len(out) {
+			return nil
+		}
+		for at, score := range scores {
+			out[at] = append(out[at], score)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // near lists the words nearest to a folded word, without itself.
@@ -370,14 +347,6 @@ func (f *fanout) documents(ctx context.Context) (n int, err error) {
 		n += a.State.Documents
 	}
 	return n, nil
-}
-
-func (f *fanout) close() error {
-	var errs []error
-	for _, s := range f.sessions {
-		errs = append(errs, s.Close())
-	}
-	return errors.Join(errs...)
 }
 
 func idsOf(list []candidate) []int64 {

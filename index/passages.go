@@ -134,18 +134,9 @@ func passageFactorOf(count float64) float64 {
 
 // passages counts the passages of candidates that have the words.
 func (f *fanout) passages(ctx context.Context, list []candidate, words []PassageWord) error {
-	answers, at, err := f.askAbout(ctx, idsOf(list), func(rows []int64) *Question {
+	return askEach(ctx, f, idsOf(list), func(rows []int64) *Question {
 		return &Question{Passages: &PassagesQuestion{IDs: rows, Words: words}}
-	})
-	if err != nil {
-		return err
-	}
-	for shard, a := range answers {
-		for i, count := range a.Passages {
-			list[at[shard][i]].passages = count
-		}
-	}
-	return nil
+	}, func(a *Answer) []float64 { return a.Passages }, func(i int, count float64) { list[i].passages = count })
 }
 
 const selectHeads = "SELECT j.key, d.title, d.head FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"

@@ -111,9 +111,8 @@ func (s *Shards) use(ctx context.Context, do func(context.Context, *fanout) erro
 		if len(left) == 0 {
 			break
 		}
-		f := newFanout(sessions...)
-		err := do(ctx, f)
-		closed := f.close()
+		err := do(ctx, newFanout(sessions...))
+		closed := closeSessions(sessions)
 		var of *shardError
 		switch {
 		case err == nil && closed == nil:

@@ -96,18 +96,9 @@ func (s *search) preferTyped(ctx context.Context, list []candidate) error {
 
 // typed says of candidates whether they have all these words, as typed.
 func (f *fanout) typed(ctx context.Context, list []candidate, words []string) error {
-	answers, at, err := f.askAbout(ctx, idsOf(list), func(rows []int64) *Question {
+	return askEach(ctx, f, idsOf(list), func(rows []int64) *Question {
 		return &Question{Typed: &TypedQuestion{IDs: rows, Words: words}}
-	})
-	if err != nil {
-		return err
-	}
-	for shard, a := range answers {
-		for i, t := range a.Typed {
-			list[at[shard][i]].typed = t
-		}
-	}
-	return nil
+	}, func(a *Answer) []Typed { return a.Typed }, func(i int, t Typed) { list[i].typed = t })
 }
 
 const (
