@@ -41,8 +41,7 @@ func (x *textIndex) scores(ctx context.Context, expr *query.Expr, st Statistics,
 	for i := range out {
 		out[i] = make([]float64, len(ids))
 	}
-	var phrases []*query.Expr
-	expr.Scored(func(phrase *query.Expr) { phrases = append(phrases, phrase) })
+	phrases := expr.Scored()
 	if len(phrases) != len(st.Documents) {
 		return nil, fmt.Errorf("statistics of %d phrases for an expression with %d", len(st.Documents), len(phrases))
 	}

@@ -208,7 +208,7 @@ func sameAsFTS5(t *testing.T, s *search, asked string, expr *query.Expr, grouped
 func phraseScores(t *testing.T, s *search, expr *query.Expr) map[int64]float64 {
 	t.Helper()
 	scores := make(map[int64]float64)
-	expr.Scored(func(m *query.Expr) {
+	for _, m := range expr.Scored() {
 		list, err := s.byFTS5(t.Context(), columnSet(m.In)+" : "+m.Phrase.String(), 10_000)
 		if err != nil {
 			t.Fatalf("%s: %v", expr, err)
@@ -216,7 +216,7 @@ func phraseScores(t *testing.T, s *search, expr *query.Expr) map[int64]float64 {
 		for _, c := range list {
 			scores[c.id] += c.score
 		}
-	})
+	}
 	return scores
 }
 

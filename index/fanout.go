@@ -112,13 +112,13 @@ func (f *fanout) readStemmers(ctx context.Context) error {
 
 // statistics are what the scores of an expression depend on, over all shards.
 func (f *fanout) statistics(ctx context.Context, expr *query.Expr) (Statistics, error) {
-	var all, unknown []*query.Expr
-	expr.Scored(func(p *query.Expr) {
-		all = append(all, p)
+	all := expr.Scored()
+	var unknown []*query.Expr
+	for _, p := range all {
 		if _, known := f.phrases[phraseIn{p.Phrase, p.In}]; !known {
 			unknown = append(unknown, p)
 		}
-	})
+	}
 	if len(unknown) > 0 {
 		answers, err := f.askAll(ctx, &Question{Phrases: unknown})
 		if err != nil {

@@ -137,8 +137,7 @@ func TextsOf(c *analysis.Columns) ColumnTexts {
 // tokens in all columns, one for each of the weights. They equal the scores computed
 // from posting lists.
 func ScoreTexts(expr *query.Expr, st Statistics, tokens int64, columns *ColumnTexts, weights ...Weights) ([]float64, error) {
-	var phrases []*query.Expr
-	expr.Scored(func(p *query.Expr) { phrases = append(phrases, p) })
+	phrases := expr.Scored()
 	if len(phrases) != len(st.Documents) {
 		return nil, fmt.Errorf("statistics of %d phrases for an expression with %d", len(st.Documents), len(phrases))
 	}
@@ -240,12 +239,6 @@ func (h *Hit) ShowText(outline, head []byte, more bool, c *query.Query, repeated
 func (h *Hit) ShowMembers(members string) (err error) {
 	h.Duplicates, err = duplicates([]byte(members), h.URL)
 	return err
-}
-
-// Scored lists the phrases of an expression that count in its score.
-func Scored(expr *query.Expr) (list []*query.Expr) {
-	expr.Scored(func(p *query.Expr) { list = append(list, p) })
-	return list
 }
 
 // InAllColumns reports whether a phrase is looked for in all columns that count.

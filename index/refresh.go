@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Touch renews fetch times that are later than the stored ones. It returns the touches for
@@ -14,7 +15,7 @@ func (w *Writer) Touch(ctx context.Context, touches []Touch) (missing []Touch, e
 			return nil, fmt.Errorf("index %s: %w: %s: fetch time %v", w.dir, ErrInvalid, u.URL, u.FetchedAt)
 		}
 	}
-	err = inBatches(touches, func(batch []Touch) error {
+	for batch := range slices.Chunk(touches, refreshBatch) {
 		var none []Touch // of this batch; after an error, the writer may still be at it
 		err := w.submit(ctx, len(batch), func(t *tables) error {
 			none = nil // a group that fails is run again
@@ -29,12 +30,12 @@ func (w *Writer) Touch(ctx context.Context, touches []Touch) (missing []Touch, e
 			}
 			return nil
 		})
-		if err == nil {
-			missing = append(missing, none...)
+		if err != nil {
+			return missing, err
 		}
-		return err
-	})
-	return missing, err
+		missing = append(missing, none...)
+	}
+	return missing, nil
 }
 
 // touch renews the time of a document, and reports whether there is one.
@@ -55,8 +56,8 @@ func (w *Writer) SetRanks(ctx context.Context, ranks []RankUpdate) error {
 			return fmt.Errorf("index %s: %w: cluster %x: rank %v at seq %d", w.dir, ErrInvalid, r.Cluster[:8], r.Rank, r.Seq)
 		}
 	}
-	return inBatches(ranks, func(batch []RankUpdate) error {
-		return w.submit(ctx, len(batch)/10+1, func(t *tables) error {
+	for batch := range slices.Chunk(ranks, refreshBatch) {
+		err := w.submit(ctx, len(batch)/10+1, func(t *tables) error {
 			for _, r := range batch {
 				t.state.Seq = max(t.state.Seq, r.Seq)
 				err := t.exec("UPDATE ranks SET rank=?, seq=? WHERE id=(SELECT id FROM docs WHERE cluster=?) AND seq<?",
@@ -67,7 +68,11 @@ func (w *Writer) SetRanks(ctx context.Context, ranks []RankUpdate) error {
 			}
 			return nil
 		})
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // PruneTombstones forgets deletes below a Seq. It is safe once no older change can be
@@ -80,14 +85,3 @@ func (w *Writer) PruneTombstones(ctx context.Context, below uint64) error {
 
 // refreshBatch bounds how long a large call keeps other callers waiting.
 const refreshBatch = 5000
-
-func inBatches[T any](list []T, do func([]T) error) error {
-	for len(list) > 0 {
-		n := min(len(list), refreshBatch)
-		if err := do(list[:n]); err != nil {
-			return err
-		}
-		list = list[n:]
-	}
-	return nil
-}

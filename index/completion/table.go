@@ -222,10 +222,8 @@ func (b *best) completions(list []Completion, typed string, n int, apart bool) [
 
 // Merge is the best n of completions from several tables, one of each group.
 func Merge(n int, lists ...[]Completion) []Completion {
-	var all, out []Completion
-	for _, l := range lists {
-		all = append(all, l...)
-	}
+	var out []Completion
+	all := slices.Concat(lists...)
 	slices.SortStableFunc(all, func(a, b Completion) int {
 		if a.Apart != b.Apart {
 			return map[bool]int{false: -1, true: 1}[a.Apart]

@@ -78,7 +78,7 @@ func phrase(field string, p query.Phrase, boost float64) object {
 // the same, and only decides which documents our code examines (candidates.go).
 func promising(e *query.Expr, filter []object) object {
 	var named []object
-	for _, p := range index.Scored(e) {
+	for _, p := range e.Scored() {
 		if isTag(p.Phrase.Tokens) {
 			continue
 		}

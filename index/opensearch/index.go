@@ -1,6 +1,7 @@
 package opensearch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -163,20 +165,13 @@ func (t target) Apply(ctx context.Context, changes []index.Change) error {
 			if err == nil {
 				writes[i], err = newWrite(r.Cluster, int64(r.Seq), &r)
 			}
-			return cmpErr(inner.Err(), err)
+			return cmp.Or(inner.Err(), err)
 		})
 	}
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("prepare documents for OpenSearch: %w", err)
 	}
 	return t.put(ctx, writes)
-}
-
-func cmpErr(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // SetRanks writes ranks, each of which counts for documents with a lower Seq.
@@ -195,14 +190,12 @@ func (t target) SetRanks(ctx context.Context, ranks []index.RankUpdate) error {
 // Touch writes fetch times of documents that are there under the same URL. A time before
 // 1970 or an unknown one renews nothing.
 func (t target) Touch(ctx context.Context, touches []index.Touch) (missing []index.Touch, err error) {
-	for len(touches) > 0 {
-		n := min(len(touches), bulkRecords)
-		some, err := t.touch(ctx, touches[:n])
+	for batch := range slices.Chunk(touches, bulkRecords) {
+		some, err := t.touch(ctx, batch)
 		if err != nil {
 			return nil, err
 		}
 		missing = append(missing, some...)
-		touches = touches[n:]
 	}
 	return missing, nil
 }

@@ -3,6 +3,7 @@ package opensearch
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/query"
@@ -20,20 +21,18 @@ const joined = 2000
 
 // join gives records the ranks and times that count now.
 func join(ctx context.Context, search func(context.Context, object) (*searchAnswer, error), list []*record) error {
-	for len(list) > 0 {
-		n := min(len(list), joined)
-		ids := make([]string, 0, 2*n)
-		for _, r := range list[:n] {
+	for some := range slices.Chunk(list, joined) {
+		ids := make([]string, 0, 2*len(some))
+		for _, r := range some {
 			ids = append(ids, rankID(r.Cluster), timeID(r.Touch))
 		}
 		o, err := overlayOf(ctx, search, ids)
 		if err != nil {
 			return err
 		}
-		for _, r := range list[:n] {
+		for _, r := range some {
 			o.apply(r)
 		}
-		list = list[n:]
 	}
 	return nil
 }

@@ -104,19 +104,19 @@ func (e *Expr) phrases(fn func(*Expr)) {
 	}
 }
 
-// Scored calls fn with the phrases that count for the score, in the order in which they
-// stand. What is excluded does not count.
-func (e *Expr) Scored(fn func(*Expr)) {
+// Scored lists the phrases that count for the score, in the order in which they stand. What
+// is excluded does not count.
+func (e *Expr) Scored() (list []*Expr) {
 	switch e.Op {
 	case OpPhrase:
-		fn(e)
+		return []*Expr{e}
 	case OpNot:
-		e.Kids[0].Scored(fn)
-	default:
-		for _, k := range e.Kids {
-			k.Scored(fn)
-		}
+		return e.Kids[0].Scored()
 	}
+	for _, k := range e.Kids {
+		list = append(list, k.Scored()...)
+	}
+	return list
 }
 
 // String is the expression in the syntax of FTS5, "" for nil. Equal strings are equal expressions.

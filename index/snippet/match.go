@@ -9,7 +9,7 @@ import (
 	"github.com/webindexer/indexer/index/query"
 )
 
-// Matcher finds the terms of a query among the tokens of a text. One goroutine uses it at a
+// matcher finds the terms of a query among the tokens of a text. One goroutine uses it at a
 // time.
 type matcher struct {
 	stemmer  *analysis.Stemmer
