@@ -35,7 +35,7 @@ and request headers can be set only there.
 The crawl stays on the hosts of its seeds unless --scope says otherwise. It obeys
 robots.txt (RFC 9309), sends one request at a time to each host, and waits at least
 --delay between two requests; longer if a host is slow, asks for it, or fails.
---delay 0 removes the pause and nothing else: each host, and all hosts at one address
+--delay 0 removes only the pause: each host, and all hosts at one address
 together, still get one request at a time, and a Crawl-delay in robots.txt still
 applies. On your own servers, --per-host N allows N requests at a time.
 
@@ -61,7 +61,7 @@ reach you.
 
 In a store that several processes share, any number of processes may crawl: they divide
 the hosts among themselves, workers run the observers, and each ends when nothing
-is due in the whole crawl. Limits such as --max-pages are those of each process, and so is
+is due in the whole crawl. Limits such as --max-pages apply to each process, and so does
 the directory of --warc. See docs/deployment.md.
 
 The first interrupt (Ctrl-C) completes the requests in progress, saves, reports the

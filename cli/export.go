@@ -35,13 +35,12 @@ state at that moment.
              Crawl's ranks files
   cdxj       an index of the stored fetches, as used by web archives
   ciff       the inverted index, for retrieval research
-  similar    all pairs of documents whose main contents have at least a similarity of
+  similar    all pairs of documents whose main contents have a similarity of at least
              --threshold, one JSON object per line, sorted by URL: url, other,
-             similarity. It is the share of runs of four words that either has and
-             both have, estimated as indexer similar does; no such pair is missing
-  wacz       the pages that --url names, with the scripts, style sheets, images and
-             data that they were shown with, as far as these are stored: one file
-             that replayweb.page and other replay tools open
+             similarity. The similarity is estimated as by indexer similar
+  wacz       the pages that --url names, with their scripts, style sheets, images and
+             data, as far as these are stored: one file that replayweb.page and other
+             replay tools open
 
 After documents, the last line on standard error is "digest sha256:…", computed over
 everything but ranks and times. The same fetches give the same digest, in whatever order
@@ -102,7 +101,7 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj, ciff, similar or wacz")
 	ownFlag(cmd, "format")
 	cmd.Flags().StringVar(&table, "table", "", "`table` to write as jsonl or parquet: documents or links (default documents)")
-	cmd.Flags().Float64Var(&threshold, "threshold", export.DefaultThreshold, "`similarity` that pairs have at least, from 0.5 to 1")
+	cmd.Flags().Float64Var(&threshold, "threshold", export.DefaultThreshold, "minimum `similarity` of pairs, from 0.5 to 1")
 	cmd.Flags().StringArrayVar(&urls, "url", nil, "`URL` of a page to write as wacz; may be given several times")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` or directory to write to; a regular file is replaced only when the new one is complete (default: standard output)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {

@@ -25,8 +25,8 @@ const inspectHelp = `
 Show everything known about one URL: what was fetched, where it leads, which URLs have
 the same content, which of them is in the index, its links in both directions, the
 pages in its frames, and, in plain words, why it is or is not in the index. For a URL of
-a crawl, also show the rules that decided about it, its last ten visits, and when and
-why the next visit is due. If it was not fetched, inspect names the rule, limit or
+a crawl, also show the rules that admitted or excluded it, its last ten visits, and when
+and why the next visit is due. If it was not fetched, inspect names the rule, limit or
 failure that is the reason; docs/crawl.md lists them.
 
 A URL that was never seen is not an error: the answer says so. If another process has

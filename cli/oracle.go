@@ -16,8 +16,8 @@ import (
 const oracleHelp = `
 Serve timestamps and advisory locks to the processes that share a store, until
 interrupted. Start two or more, on different machines: one serves, the others stand by and
-take over within seconds after it has died. A timestamp is never handed out twice, and
-never goes back. See docs/oracle.md.`
+take over within seconds after it has died. Timestamps never repeat and never go back. See
+docs/oracle.md.`
 
 func (a *app) oracleCommand() *cobra.Command {
 	var address string

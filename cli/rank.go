@@ -13,13 +13,13 @@ import (
 )
 
 const rankHelp = `
-Show how exact the ranks are. Observers update them link by link: when the rank of a URL
+Show how accurate the ranks are. Observers update them link by link: when the rank of a URL
 changes, the URL passes the change on along its links, unless the change is below a
 bound. The part that was not passed on yet is the residual of the URL.
 
---full also computes all ranks from nothing, by power iteration in memory over the whole
+--full also computes all ranks from scratch, by power iteration in memory over the whole
 link graph of one snapshot (about 70 bytes per URL and 8 per edge), and compares. It
-corrects rounding errors that have added up over years. Observers keep running
+corrects rounding errors that have accumulated over time. Observers keep running
 meanwhile; their pending work appears as an error.
 
 If another process has the data directory open, the command runs in that process. On a store
@@ -30,7 +30,7 @@ func (a *app) rankCommand() *cobra.Command {
 	var full bool
 	cmd := &cobra.Command{
 		Use:     "rank",
-		Short:   "Show how exact the ranks are, or recompute all of them",
+		Short:   "Show how accurate the ranks are, or recompute all of them",
 		Long:    long(rankHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer rank", "indexer rank --full --format json"),
 		Args:    exactly(0, "no arguments"),
@@ -41,7 +41,7 @@ func (a *app) rankCommand() *cobra.Command {
 			return a.ask(cmd.Context(), a.request("rank"), a.stdout)
 		},
 	}
-	cmd.Flags().BoolVar(&full, "full", false, "compute all ranks from nothing, compare and correct")
+	cmd.Flags().BoolVar(&full, "full", false, "compute all ranks from scratch, compare and correct")
 	return cmd
 }
 

@@ -26,9 +26,9 @@ If a file there was not written by indexer, or belongs to another store, it is r
 not deleted.
 
 If another process has the data directory open, the command runs in that process. On a store
-that several processes share, the worker that keeps the index files rebuilds them, on
-whatever machine the command runs; if that worker dies, the next one begins again. If
-nobody keeps index files, the command makes them in its own data directory.`
+that several processes share, the worker that keeps the index files rebuilds them,
+and the command may run on any machine; if that worker dies, the next one starts over. If
+no worker keeps index files, the command makes them in its own data directory.`
 
 func (a *app) reindexCommand() *cobra.Command {
 	return &cobra.Command{

@@ -15,10 +15,11 @@ const replayHelp = `
 Load recorded crawls and index them. Every response, resource and revisit record of an
 http or https URL counts as a fetch made at the date of the record. The order of files
 and records does not matter: the newest fetch of a URL decides. Files are WARC 1.0 or
-1.1, uncompressed, gzip or zstd, whatever their names. "-" is standard input.
+1.1, uncompressed or compressed with gzip or zstd, whatever their names. "-" is standard
+input.
 
 A pipe may stay open: replay loads a record as soon as it is complete. In a compressed
-pipe each record should be a gzip member or zstd frame of its own, as the WARC standard
+pipe each record should be a separate gzip member or zstd frame, as the WARC standard
 recommends. If a gzip member holds several records, its first one is loaded when more of
 the member arrives.
 

@@ -12,13 +12,14 @@ import (
 )
 
 const similarHelp = `
-List the pages of the index whose main content is like that of one page, the most similar
-ones first. Pages with the same text are one document, so they are not listed.
+List the pages of the index whose main content is similar to that of one page, the most
+similar ones first. Pages with the same text are one document, so they are not listed.
 
-The similarity of two pages is the share of their runs of four words that both have, of
-those that either has: 1 for equal texts. It is estimated by sketches, which the index
-files have; at a similarity of 0.8, the standard error is 0.035. A search folds pages
-with 0.8 or more into one hit. ` + "`indexer export --format similar`" + ` writes all pairs.
+The similarity of two pages is the number of runs of four words that both pages have,
+divided by the number that either page has: 1 for equal texts. It is estimated from
+sketches in the index files; at a similarity of 0.8, the standard error is 0.035. A search
+folds pages with a similarity of 0.8 or more into one hit. To write all pairs, use
+` + "`indexer export --format similar`" + `.
 
 The URL may be any URL of a document. Like query, this command reads the index files at
 any time, even while another process writes them.`
@@ -27,7 +28,7 @@ func (a *app) similarCommand() *cobra.Command {
 	var opts index.SimilarOptions
 	cmd := &cobra.Command{
 		Use:   "similar [--threshold SIMILARITY] [--limit N] URL",
-		Short: "List the pages whose main content is like that of a page",
+		Short: "List the pages whose main content is similar to that of a page",
 		Long:  long(similarHelp, statusDone, statusFailed, statusUsage),
 		Example: examples(
 			"indexer similar https://lighthouse.example/",
@@ -36,7 +37,7 @@ func (a *app) similarCommand() *cobra.Command {
 		Args: exactly(1, "one URL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.similar(cmd, args[0], opts) },
 	}
-	cmd.Flags().Float64Var(&opts.Threshold, "threshold", 0.8, "`similarity` that pages have at least, from 0.1 to 1")
+	cmd.Flags().Float64Var(&opts.Threshold, "threshold", 0.8, "minimum `similarity` of the listed pages, from 0.1 to 1")
 	cmd.Flags().IntVar(&opts.Limit, "limit", 20, "`number` of pages to list, at most 1000")
 	ownFlag(cmd, "limit")
 	a.shardFlags(cmd)

@@ -40,7 +40,7 @@ func (a *app) statsCommand() *cobra.Command {
 			return a.ask(cmd.Context(), a.request("stats"), a.stdout)
 		},
 	}
-	cmd.Flags().BoolVar(&hosts, "hosts", false, "show what waits to be crawled, by host")
+	cmd.Flags().BoolVar(&hosts, "hosts", false, "show the URLs waiting to be crawled, by host")
 	return cmd
 }
 

@@ -25,7 +25,7 @@ problems says what is missing.
 With a data directory, it shows the process that has the directory open, the rows that wait,
 and how long the store takes.
 
---watch renews the output every two seconds, or as often as given.`
+--watch repeats the output every two seconds, or at the given interval.`
 
 // renewEvery is how often status is renewed by default.
 const renewEvery = 2 * time.Second
@@ -54,7 +54,7 @@ func (a *app) statusCommand() *cobra.Command {
 			return a.renew(cmd.Context(), watch, look)
 		},
 	}
-	cmd.Flags().DurationVar(&watch, "watch", 0, "renew the output after this `time`, again and again")
+	cmd.Flags().DurationVar(&watch, "watch", 0, "repeat the output, every `time`")
 	cmd.Flags().Lookup("watch").NoOptDefVal = renewEvery.String()
 	return cmd
 }

@@ -19,11 +19,12 @@ Show the journey of one page through the pipeline: when it was fetched and loade
 observer's run on it, with its timestamps, how long it waited and took, and what it
 wrote; and when the page could be searched.
 
-The process that loaded the page remembers every run exactly, including attempts that
-did not commit, and is asked as long as it runs. When it has ended, or has forgotten the
-page (the setting trace limits how many runs it remembers), the journey is reconstructed
-from the store. It then shows only runs that committed, with approximate times (~), for
-as long as old versions are kept (the setting history).`
+While the process that loaded the page runs, the command asks that process, which
+remembers every run exactly, including attempts that did not commit. When that process
+has ended, or has forgotten the page (the setting trace limits how many runs it
+remembers), the command reconstructs the journey from the store. It then shows only runs
+that committed, with approximate times (~), for as long as old versions are kept (the
+setting history).`
 
 func (a *app) traceCommand() *cobra.Command {
 	return &cobra.Command{

@@ -16,12 +16,12 @@ import (
 const workerHelp = `
 Run observers on a store that several processes share, until interrupted. Start as many
 workers as you like, on any number of machines; they find their work in the store and
-may come and go at any time. The other workers finish what a killed worker had begun.
+may come and go at any time. If a worker is killed, the others finish its work.
 
 Three tasks have one owner at a time: the ranks, the collection of garbage, and the index
-files, which are in the data directory of the worker that keeps them. Every worker offers
-to take them over when their owner ends. With --no-index a worker does not offer to keep
-index files, for example because its machine has no disk for them.
+files, which are in the data directory of the worker that keeps them. Any worker
+takes them over when their owner ends. With --no-index, a worker never takes over the index
+files, for example because its machine has no disk for them.
 
 With index_shards above 1, the index files are divided among the workers. With --serve, a
 worker answers searches of its shards from other machines: indexer query and indexer serve
@@ -53,7 +53,7 @@ func (a *app) workerCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&noIndex, "no-index", false, "do not offer to keep the index files")
 	a.indexShardsFlag(cmd)
 	cmd.Flags().StringVar(&serve, "serve", "", "answer searches of the shards kept here, at `HOST:PORT`")
-	cmd.Flags().BoolVar(&a.reshards, "reshard", false, "divide the index files anew, into --index-shards; no other worker may keep index files")
+	cmd.Flags().BoolVar(&a.reshards, "reshard", false, "divide the index files again, into --index-shards; no other worker may keep index files")
 	return cmd
 }
 
