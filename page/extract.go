@@ -62,6 +62,7 @@ type openLink struct {
 // pages nest without limit. It takes the tree apart as it goes: the tree of a page with a
 // million links has 350 MB, and the collected data comes on top of it.
 func (x *extractor) html(body []byte) {
+	defer treeTurns.take(len(body))()
 	for n := parseTree(body); n != nil; {
 		if x.enter(n) && n.FirstChild != nil {
 			n = n.FirstChild
