@@ -17,8 +17,8 @@ import (
 // Main runs the program with its arguments, without the program name, and returns the
 // exit status.
 //
-// The first SIGINT or SIGTERM ends the context of the command, which completes and saves
-// the work in progress and then reports the remaining work (see interruptedError). On
+// The first SIGINT, SIGTERM or SIGHUP ends the context of the command, which completes and
+// saves the work in progress and then reports the remaining work (see interruptedError). On
 // the second signal, Main returns without waiting, and its caller ends the process.
 // Acknowledged writes survive that: a write to the store is acknowledged only once it is
 // in the log.
@@ -36,24 +36,35 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	// `indexer export | head` closes its data directory properly.
 	signal.Ignore(syscall.SIGPIPE)
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, interrupts()...)
 	defer signal.Stop(signals)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
 	done := make(chan int, 1)
 	go func() { done <- run(ctx, args, stdin, stdout, stderr) }()
-	for interrupts := 0; ; {
+	for seen := 0; ; {
 		select {
 		case status := <-done:
 			return status
 		case <-signals:
-			if interrupts++; interrupts > 1 {
+			if seen++; seen > 1 {
 				return statusInterrupted
 			}
 			cancel(errInterrupted)
 		}
 	}
+}
+
+// interrupts returns the signals that interrupt a command. They include SIGHUP, which a
+// terminal sends when it closes, unless the program was started with SIGHUP ignored, as by
+// nohup: Notify would undo that.
+func interrupts() []os.Signal {
+	s := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		s = append(s, syscall.SIGHUP)
+	}
+	return s
 }
 
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {

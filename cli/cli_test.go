@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/signal"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -35,6 +37,26 @@ func TestSecondInterrupt(t *testing.T) {
 	}
 	if got := <-status; got != statusInterrupted {
 		t.Errorf("exit status %d", got)
+	}
+}
+
+// A server ends cleanly when its terminal closes, unless nohup started it.
+func TestHangup(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("these tests run with SIGHUP ignored, as nohup does")
+	}
+	server, _ := serveChild(t, "", lighthouseData(t))
+	server.Signal(syscall.SIGHUP)
+	if status := server.ends(); status != 0 {
+		t.Errorf("exit status %d: %s", status, server.Said())
+	}
+	if !slices.Contains(interrupts(), os.Signal(syscall.SIGHUP)) {
+		t.Error("SIGHUP is no interrupt")
+	}
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	if slices.Contains(interrupts(), os.Signal(syscall.SIGHUP)) {
+		t.Error("SIGHUP is an interrupt although it is ignored")
 	}
 }
 
