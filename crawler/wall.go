@@ -2,7 +2,6 @@ package crawler
 
 import (
 	"context"
-	"net/http"
 	"strings"
 	"time"
 
@@ -101,7 +100,7 @@ func (w *wall) fetch(ctx context.Context) (own fetch.Result, x exchange) {
 // next returns the target of a redirect to follow, "" if there is none.
 func (w *wall) next(res *fetch.Result, at page.URL, cookies *fetch.Cookies, sent string) page.URL {
 	location := strings.TrimSpace(res.Fetch.Header.Get("Location"))
-	if res.Class != fetch.OK || location == "" || !isRedirect(res.Fetch.Status) {
+	if res.Class != fetch.OK || location == "" || !res.Fetch.IsRedirect() {
 		return ""
 	}
 	u, err := at.Resolve(location)
@@ -121,14 +120,6 @@ func (w *wall) next(res *fetch.Result, at page.URL, cookies *fetch.Cookies, sent
 		return ""
 	}
 	return u
-}
-
-func isRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
 }
 
 // wait leaves the host alone for its delay. It returns false if the crawl ends first;

@@ -74,6 +74,9 @@ func (f *Fetch) HasFailed() bool {
 	return !isSuccessStatus(f.Status)
 }
 
+// IsRedirect reports whether the status is one of a redirect that a browser follows.
+func (f *Fetch) IsRedirect() bool { return isRedirectStatus(f.Status) }
+
 // IsSuccess reports whether there is a payload with a status of 2xx.
 func (f *Fetch) IsSuccess() bool {
 	return f.Err == "" && !f.IsRevisit() && isSuccessStatus(f.Status)

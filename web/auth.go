@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"unicode/utf8"
 )
 
 // Credentials are what a request must present: a user name and password, or a token.
@@ -17,7 +18,7 @@ type Credentials struct {
 	token        bool
 }
 
-// The minimum lengths of secrets, in bytes. Only the limit on concurrent requests slows
+// The minimum lengths of secrets, in characters. Only the limit on concurrent requests slows
 // down an attacker who guesses.
 const (
 	MinPassword = 8
@@ -29,7 +30,7 @@ func Password(user, password string) (*Credentials, error) {
 	switch {
 	case user == "" || strings.Contains(user, ":"):
 		return nil, errors.New("the user name must not be empty or contain a colon")
-	case len(password) < MinPassword:
+	case utf8.RuneCountInString(password) < MinPassword:
 		return nil, fmt.Errorf("the password must have at least %d characters", MinPassword)
 	}
 	return &Credentials{user: sha256.Sum256([]byte(user)), secret: sha256.Sum256([]byte(password))}, nil
@@ -38,7 +39,7 @@ func Password(user, password string) (*Credentials, error) {
 // Token returns credentials for HTTP Bearer (RFC 6750). In a browser, the token is the
 // password of any user.
 func Token(token string) (*Credentials, error) {
-	if len(token) < MinToken {
+	if utf8.RuneCountInString(token) < MinToken {
 		return nil, fmt.Errorf("the token must have at least %d characters", MinToken)
 	}
 	return &Credentials{secret: sha256.Sum256([]byte(token)), token: true}, nil
