@@ -24,22 +24,8 @@ import (
 // write fails first, in any part and in any way, the replay ends with status 3 and the usual
 // message; once there is room, it continues.
 func TestDiskFilledAtOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fills a disk of 420 MB")
-	}
+	mounted := smallDisk(t)
 	rnd := testenv.Random(t)
-	mounted := filepath.Join(t.TempDir(), "disk")
-	if err := os.MkdirAll(mounted, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Mount("tmpfs", mounted, "tmpfs", 0, "size=420m"); err != nil {
-		t.Skipf("a small file system cannot be mounted here: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(mounted, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
 	data, filler := filepath.Join(mounted, "data"), filepath.Join(mounted, "filler")
 	for range 3 {
 		after := 5 + rnd.IntN(60)
@@ -113,18 +99,7 @@ func TestServerWithoutRoom(t *testing.T) {
 // TestServeOnAFullDisk: a server that starts on a full disk searches the index files, and takes the
 // data directory when there is room.
 func TestServeOnAFullDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fills a disk of 420 MB")
-	}
-	mounted := t.TempDir()
-	if err := syscall.Mount("tmpfs", mounted, "tmpfs", 0, "size=420m"); err != nil {
-		t.Skipf("a small file system cannot be mounted here: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(mounted, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	mounted := smallDisk(t)
 	data, filler := filepath.Join(mounted, "data"), filepath.Join(mounted, "filler")
 	lighthouse, _ := warcs(t)
 	mustRun(t, "--data", data, "replay", lighthouse)
@@ -145,6 +120,25 @@ func TestServeOnAFullDisk(t *testing.T) {
 	if status := server.ends(); status != statusDone {
 		t.Errorf("exit status %d: %s", status, server.Said())
 	}
+}
+
+// smallDisk returns a directory on a disk of its own. It skips the test where none can be mounted,
+// and in short mode.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("fills a disk of 420 MB")
+	}
+	mounted := t.TempDir()
+	if err := syscall.Mount("tmpfs", mounted, "tmpfs", 0, "size=420m"); err != nil {
+		t.Skipf("a small file system cannot be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(mounted, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return mounted
 }
 
 // replayOnto pipes pages into a replay until it ends, or there are very many.

@@ -169,12 +169,11 @@ func (s *Server) show(w http.ResponseWriter, status int, name string, data any) 
 	return nil
 }
 
-// send sends a complete answer. If that fails, the client has gone, and nobody needs to know.
+// send sends a complete answer.
 func send(w http.ResponseWriter, status int, mediaType string, body []byte) {
 	w.Header().Set("Content-Type", mediaType)
 	w.WriteHeader(status)
-	_, err := w.Write(body)
-	_ = err
+	_, _ = w.Write(body) // if it fails, the client has gone
 }
 
 func (s *Server) notFound(_ http.ResponseWriter, _ *http.Request) error {
