@@ -1,5 +1,5 @@
-// Indexer builds and searches an incremental index of the web: see README.md, or
-// run it without arguments.
+// Indexer crawls web sites or loads recorded crawls, and keeps a search index up to date
+// page by page. Run it without arguments for help; README.md explains more.
 package main
 
 import (

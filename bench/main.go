@@ -1,11 +1,11 @@
-// Bench measures the program against baselines that run in the same minutes on the same
-// machine:
+// Bench measures the program against baselines, which run on the same machine within the
+// same minutes:
 //
 //	go run ./bench NAME
 //
-// It is not part of the program indexer. Results go to standard output, progress to
-// standard error. The exit status is 0 when it is done, 1 when it failed, 2 for bad
-// usage, and 130 when it was interrupted; `go run` makes 1 of all but 0.
+// It is not part of the program indexer. It writes results to standard output and progress
+// to standard error. Its exit status is 0 when it is done, 1 when it failed, 2 for bad
+// usage, and 130 when it was interrupted; `go run` turns all but 0 into 1.
 package main
 
 import (

@@ -1,7 +1,8 @@
 // Package cli implements the command line and wires the parts of the program together.
-// Each command has its own file; errors.go maps errors to exit statuses.
+// Each command has a file of its own; errors.go maps errors to exit statuses.
 //
-// Results go to standard output; logs, progress and messages go to standard error.
+// Commands write results to standard output, and logs, progress and messages to standard
+// error.
 package cli
 
 import (

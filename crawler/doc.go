@@ -1,7 +1,7 @@
-// Package crawler politely fetches what the frontier says is due, and hands every fetch
-// to the frontier and a recorder. It keeps in memory only the state of the hosts it is
-// working on. The frontier, in the store, decides what to fetch and when.
+// Package crawler fetches politely what the frontier says is due, and hands every fetch to
+// the frontier and to a recorder. It keeps in memory only the state of the hosts on which
+// it is working. The frontier, in the store, decides what to fetch and when.
 //
-// It imports page and its own sub-packages only: Frontier, Fetcher and Recorder are
-// interfaces, implemented by packages frontier, fetch and archive.
+// Of this project, it imports only page and its own sub-packages: Frontier, Fetcher and
+// Recorder are interfaces, implemented by packages frontier, fetch and archive.
 package crawler

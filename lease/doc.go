@@ -10,12 +10,12 @@
 //
 // # Why two processes never both act under a lease
 //
-// A process that was stopped, or cut off, may continue after others have considered it dead
-// and have taken its lease. Looking at a clock, or at the token, does not stop it: it may be
-// stopped again between the look and the commit. So the table decides. A lease has some
-// fences, which are cells that contain the token of the holder. A run under the lease reads
-// one of them for update, so that the commit of the run and the transaction that takes the
-// lease away, which writes all of them, conflict:
+// A process that was suspended or cut off may continue after others have considered it dead
+// and taken its lease. It cannot protect itself by checking a clock or its token, because it
+// may be suspended again between the check and the commit. So the table decides. A lease has
+// several fences: cells that contain the token of the holder. A run under the lease reads one
+// of them for update. The transaction that takes the lease away writes all of them, so it
+// conflicts with the commit of the run:
 //
 //   - A run that began before the lease was taken away, and commits later, is refused,
 //     because the fence has changed since it began.
@@ -26,11 +26,11 @@
 //     commit.
 //
 // So everything that the old holder ever commits under the lease is in the table when the
-// transaction that takes the lease commits. What a holder keeps outside of the table, the
-// new holder makes anew from there (Want.Gained).
+// transaction that takes the lease commits. What a holder keeps outside the table, the new
+// holder rebuilds from the table (Want.Gained).
 //
-// There are several fences because two runs at one fence would conflict with each other.
-// Each run has one for itself.
+// There are several fences because two runs on the same fence would conflict: each run has a
+// fence of its own.
 //
 // # Work on request
 //

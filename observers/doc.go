@@ -1,8 +1,7 @@
-// Package observers is the application: what happens to a page after it was
-// loaded. Each observer runs in a transaction after a column that it watches was
-// written, reads what has changed, and writes what follows from it. The comment of
-// each observer lists the columns it reads and writes, whom it wakes, and why no
-// change is missed.
+// Package observers is the application: what happens to a page after it was loaded. An
+// observer runs, in a transaction of its own, after a column that it watches was written. It
+// reads what has changed and writes what follows from it. The comment of each observer lists
+// the columns it reads and writes, which observers it wakes, and why it misses no change.
 //
 //	loader ─▶ fetch:content ─▶ document ─┬▶ url:state ─▶ cluster ─▶ url:walk ─▶ spread ─┐
 //	                                     │      ▲                                 weak │
@@ -39,12 +38,12 @@
 // change of v. E < R. If C < R, u has seen the change. Otherwise E < R < C: the
 // search for edges, which starts after C, finds the edge, and u reads again.
 //
-// The rule also holds for rendered pages, with a comparison in place of the second read
-// (render.go). Besides, it is used three times: for chains, along the pointers (document, cluster,
-// spread); for the clusters of targets, along the links (links, forward, cluster); and for the
-// index document, which reads members, links, text and time at one snapshot and is woken by every
-// transaction that changes any of them. (For text and time, document.go explains why it does not
-// first ask whether the page is shown.)
+// Four things depend on this rule: chains, along the pointers (document, cluster, spread); the
+// clusters of targets, along the links (links, forward, cluster); the index document, which reads
+// members, links, text and time at one snapshot and is woken by every transaction that changes
+// any of them; and rendered pages, where a comparison replaces the second read (render.go).
+// document.go explains why a change of text or time wakes index without asking whether the page
+// is shown.
 //
-// docs/observers.md says the same with what a crash leaves at each point.
+// docs/observers.md explains this in more detail, and says what a crash at each point leaves.
 package observers

@@ -7,8 +7,8 @@
 //	term.go       the fence in the table: who may write the ceiling
 //	oracle.go     hands out timestamps for as long as no other process can
 //	candidate.go  becomes the oracle when the last one is dead
-//	process.go    what processes say of themselves, for people
-//	pace.go       how fast timestamps are handed out, for people
+//	process.go    what processes report about themselves
+//	pace.go       how fast timestamps are handed out
 //	locks.go      advisory locks of rows, in the memory of the oracle
 //	bury.go       removes the tokens of dead processes that nobody asks about
 //	own.go        an oracle inside the only process that uses a table

@@ -1,12 +1,12 @@
-// Package pdf reads PDF documents in processes of their own, because the documents come from
-// strangers, and reading one may crash, take for ever, or need all the memory there is.
+// Package pdf reads PDF documents in separate processes, because the documents come from
+// strangers, and reading one may crash, never end, or use up all memory.
 //
-// A [Reader] starts a program, usually the one that it runs in, in a mode in which that calls
-// [Serve]. Such a child reads one document after the other from its standard input, and writes
-// the result of each to its standard output. Starting one takes seconds of processor time,
-// because PDFium is compiled, so children stay until the Reader is closed. A child that
-// crashes, or takes too long, affects only the document that it was reading: that gets an
-// [Unreadable] error, and the next one a new child.
+// A [Reader] starts a program, usually its own, in a mode in which the program calls [Serve].
+// Such a child reads one document after another from its standard input, and writes each result
+// to its standard output. A start takes seconds of processor time, because the child compiles
+// PDFium, so children stay until the Reader is closed. A child that crashes or takes too long
+// affects only the document that it was reading: that document gets an [Unreadable] error, and
+// the next one a new child.
 //
 // # Limits
 //

@@ -13,7 +13,7 @@
 //     access either: its proxy is a name that does not exist, and no name resolves.
 //   - Time: virtual, from a fixed date on. It stands still while a request waits for its
 //     answer, and otherwise jumps from timer to timer, until Limits.VirtualTime is used up.
-//   - Chance: Math.random and crypto begin with the same seed in each document (prelude.js).
+//   - Randomness: Math.random and crypto begin with the same seed in each document (prelude.js).
 //   - Frames of the screen: requestAnimationFrame is a timer, and observers of intersections
 //     and sizes are told once that everything is in view.
 //   - Viewport, language, time zone, and colour scheme.
@@ -22,13 +22,13 @@
 // time or leave the page. Requests other than GET fail, and so do navigations, downloads and
 // windows.
 //
-// # Who is to blame
+// # Failures
 //
-// Render distinguishes pages that cannot be rendered from a browser that fails. A limit that a
-// page exceeds, or a renderer process that crashes, is a [Result] with Failure: the same page
+// Render distinguishes pages that cannot be rendered from a browser that fails. A page that
+// exceeds a limit or crashes its renderer process gives a [Result] with Failure: the same page
 // would fail again. A browser that dies or does not start is an error: the caller tries again.
 //
-// # Where the danger is
+// # Security
 //
 // The pages come from strangers. The browser runs with its sandbox, except as root, for whom
 // Chromium has none. Its profile is in a temporary directory. A page that hangs is crashed

@@ -1,5 +1,6 @@
-// Package repository puts the parts together: store, transactions, observers,
-// loader and index files in one data directory.
+// Package repository opens a data directory and connects its parts: store, transactions,
+// observers, loader and index files. The commands of package cli, and the tests and benchmarks
+// of the whole pipeline, use it.
 //
 //	DIR/store   the table (Badger), unless it is in a database (Options.Table)
 //	DIR/index   the index files (SQLite), which other processes may read

@@ -17,7 +17,7 @@
 // batch of guarded mutations, over any rows, as one atomic step with a
 // timestamp taken inside that step.
 //
-// Package storetest holds the conformance suite that every engine passes.
-// store/mem is the simplest such table, and store/badgerdb the default. store/postgres and
-// store/bigtable keep a table in a database, for several processes.
+// Every engine passes the conformance suite in package storetest. store/mem is the simplest
+// engine, and store/badgerdb the default. store/postgres and store/bigtable keep a table in a
+// database that several processes share.
 package store

@@ -1,9 +1,8 @@
-// Package verify checks a repository (semantics.md section 8):
-// it reads the stored fetches at one snapshot, computes in one batch what they
-// mean (package batch: no observers, no incremental state), and compares the result
-// with everything that the observers wrote, in the repository and in the index files.
+// Package verify checks a repository: it reads the stored fetches at one snapshot, computes
+// their result in one batch (package batch: no observers, no incremental state), and compares
+// it with everything that the observers wrote to the store and to the index files.
 //
-// It checks the invariants of that section:
+// It checks the invariants of docs/semantics.md, section 8:
 //
 //  1. stored state, text and links against the stored body, and the body against
 //     its digests                                     fetches.go, urls.go, docs.go
@@ -19,20 +18,19 @@
 //
 // It does not look for locks: a reader that finds one resolves it.
 //
-// It shares with the observers how a body is read (page), the encoding of rows (schema),
-// the meaning of a stored chain, which time is shown and the bound of residuals
-// (observers), and how a whole graph is solved (rank), and nothing else. It runs while
-// the pipeline is running: the snapshot is taken at a moment when all work is done, and
-// stays readable.
+// It shares with the observers only how a body is read (page), the encoding of rows (schema),
+// the meaning of a stored chain, which time is shown, the bound of residuals (observers), and
+// how to solve a whole graph (rank). It can run while the pipeline runs: it takes the snapshot
+// at a moment when all work is done, and keeps it readable.
 //
 // The batch is in memory: a few fields and the links of all pages, and each link a second time
-// with the cluster of its target. Bodies and texts are not: of those only a digest is kept,
-// and a document that differs is computed again, to say how. Each URL and anchor is kept
-// once, however many pages repeat it. Rows and index files are compared as they are scanned. So
-// a page with very many inlinks, or a cluster with very many members, takes no more memory than
-// the linking pages and the members take by themselves.
+// with the cluster of its target. Of bodies and texts it keeps only a digest; if a document
+// differs, it is computed again, to say how. Each URL and anchor is in memory once, however many
+// pages repeat it. Rows and index files are compared as they are scanned. So a page with many
+// inlinks, or a cluster with many members, takes no more memory than those pages and members
+// take anyway.
 //
-// The clusters and ranks of a page depend on pages anywhere in the web. So a process that
-// compared only a range of rows would still have to interpret all pages, which is most of the
-// work. That is why the work is divided within a process (RunParts) and not among several.
+// The clusters and ranks of a page depend on pages anywhere in the web. A process that compared
+// only a range of rows would still have to interpret all pages, which is most of the work. So
+// the work is divided within a process (RunParts) and not among several.
 package verify

@@ -7,8 +7,8 @@
 // response, resource and revisit record of an http or https URL; [Reader.Next] yields
 // every record.
 //
-// Crawl archives are damaged in every conceivable way, and one bad byte must not
-// cost the rest of a file. So a Reader
+// Archives are damaged in many ways, and one bad byte must not cost the rest of a file. So a
+// Reader
 //
 //  1. trusts magic numbers and not file names: for each member, it distinguishes gzip (a
 //     member per record, several records per member, a record across members, one member

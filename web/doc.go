@@ -15,7 +15,7 @@
 //
 // # Invariants of every answer
 //
-// The stored pages come from strangers, and requests may, too.
+// Stored pages come from strangers, and so may requests.
 //
 //  1. Text from the web stays text: html/template escapes it, clean.go removes
 //     characters that change the direction of writing, and links are made only from a

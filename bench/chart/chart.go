@@ -1,5 +1,5 @@
-// Package chart draws the plots of benchmarks as SVG: a few lines over logarithmic axes, or
-// over linear ones that begin at zero.
+// Package chart draws the plots of benchmarks as SVG: lines over logarithmic axes, or over
+// linear axes that begin at zero. The same data gives the same bytes.
 package chart
 
 import (

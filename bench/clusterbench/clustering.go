@@ -1,6 +1,6 @@
-// Package clusterbench repeats Figure 7 of the Percolator paper: how long it takes from
-// the crawl of a document until it is clustered, by an observer and by a batch job that
-// clusters the whole repository again and again.
+// Package clusterbench repeats Figure 7 of the Percolator paper. It measures the time from
+// the crawl of a document until the document is clustered: by an observer, and by a batch
+// job that clusters the whole repository again and again.
 package clusterbench
 
 import (

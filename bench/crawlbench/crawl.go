@@ -1,5 +1,5 @@
-// Package crawlbench measures a crawl of a generated site against crawlers that keep
-// nothing, and the memory that a crawl takes.
+// Package crawlbench crawls a generated site and compares the rate with crawlers that store
+// nothing. It also measures how much memory a crawl takes.
 package crawlbench
 
 import (

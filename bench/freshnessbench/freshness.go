@@ -1,5 +1,5 @@
-// Package freshnessbench measures how long it takes from a fetch until the page can be
-// found, at several loads and sizes of the repository.
+// Package freshnessbench measures the time from a fetch until a query finds the page, at
+// several loads and with repositories of several sizes.
 package freshnessbench
 
 import (

@@ -1,5 +1,5 @@
-// Package measure holds what the benchmarks share: the clock of the processors, a
-// watch on the heap, and the pipeline and the bulk index that they measure.
+// Package measure holds what the benchmarks share: processor time, peak memory, bytes on
+// disk, and the two things that most of them run, the pipeline and a bulk index.
 package measure
 
 import (

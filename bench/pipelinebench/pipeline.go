@@ -1,5 +1,5 @@
-// Package pipelinebench measures the cost of loading pages, against indexers that do
-// less, and as the repository grows.
+// Package pipelinebench measures what it costs to load a page: compared with indexers that
+// do less, and as the repository grows.
 package pipelinebench
 
 import (

@@ -1,5 +1,5 @@
-// Package profile reads profiles of the Go runtime and attributes them to the parts of
-// a program, by the functions on each stack.
+// Package profile reads profiles of the Go runtime and divides their samples among the
+// parts of a program, by the functions on each stack.
 package profile
 
 import (

@@ -1,5 +1,5 @@
-// Package querybench measures how long queries take: alone, during a replay, and with
-// several shards compared with one index.
+// Package querybench measures how long queries take: alone, during a replay, and on several
+// shards compared with one index.
 package querybench
 
 import (

@@ -1,13 +1,13 @@
-// Package rankbench measures the cost of updating ranks after changes of links, against
-// full solves of the same graph in the same run.
+// Package rankbench measures what it costs to update ranks after links have changed. It
+// compares that with full solves of the same graph in the same run.
 //
-// It makes a web (web.go), writes it into a store as it would be there after all work
-// is done (rig.go), and runs only the observer of ranks on it. Pages are never
-// interpreted or indexed, so that a million pages take minutes.
+// It generates a web (web.go), writes it into a store in the state that a finished crawl
+// would leave (rig.go), and runs only the rank observer on it. It never parses or indexes
+// pages, so a million pages take minutes.
 //
-//	changes.go  what rank touches after a change of one page, and of a share of all pages
-//	            against a full solve
-//	errors.go   error against work: rank and power iteration
+//	changes.go  what the observer touches after one page, or a share of all pages, has
+//	            changed, against a full solve
+//	errors.go   error against work: the observer and power iteration
 package rankbench
 
 import (

@@ -1,12 +1,11 @@
-// Package recoverybench repeats the idea of Figure 10 of the Percolator paper: what a
-// deployment does while a third of its machines is lost. All processes are the program
-// itself: oracles, workers, and a loader that is fed with generated pages for as long as
-// the run lasts, so there is always work. Some workers are killed and started again later,
-// and then the oracle.
+// Package recoverybench repeats the idea of Figure 10 of the Percolator paper: what happens
+// to throughput while a third of a deployment's machines is lost. All processes are this
+// program: oracles, workers, and a loader that always has more generated pages to load. The
+// benchmark kills some workers, starts them again later, and then kills the oracle.
 //
-// Throughput comes from the workers, which are asked several times a second how many rows
-// their observers have handled. At the end nothing may be missing: the documents are those
-// of one process with a data directory that has replayed the same pages.
+// Several times a second it asks the workers how many rows their observers have handled. At
+// the end nothing may be missing: the documents must equal those of a single process that
+// replayed the same pages into a data directory.
 package recoverybench
 
 import (

@@ -1,5 +1,5 @@
-// Package relevancebench measures how often the right page is found, and what each
-// part of the ranking adds.
+// Package relevancebench measures how often a search finds the right page, and what each
+// part of the ranking contributes.
 package relevancebench
 
 import (

@@ -1,5 +1,5 @@
-// Package renderbench measures what rendering costs: by mode on recorded pages, and when a style
-// sheet changes that very many pages need.
+// Package renderbench measures what rendering costs: in each mode, on recorded pages, and
+// after a change of a style sheet that many pages use.
 package renderbench
 
 import (

@@ -1,9 +1,9 @@
 // Package scalebench repeats the idea of Figure 9 of the Percolator paper: how throughput
-// grows with the number of workers. On one machine, cores would be the limit after two or
-// three workers. So each call of the store takes some milliseconds longer, as it would over
-// a network, and each worker does only a few things at a time. What is then left to find
-// is what workers wait for besides the store: locks, each other's rows, the oracle, work
-// that has one owner, and scans for notifications.
+// grows with the number of workers. On one machine, two or three workers would use up the
+// cores. So the benchmark adds some milliseconds to each call of the store, as a network
+// would, and lets each worker do only a few things at a time. What it then shows is what
+// workers wait for besides the store: locks, each other's rows, the oracle, work that has
+// one owner, and scans for notifications.
 package scalebench
 
 import (

@@ -1,5 +1,5 @@
-// Package txnbench measures transactions and notifications, each with its baseline in
-// the same run: machines differ and are noisy, so ratios count.
+// Package txnbench measures transactions and notifications. Each benchmark runs next to its
+// baseline, because machines differ and are noisy; only ratios count.
 //
 //	figure8.go     reads and writes against raw Badger: Figure 8 of the paper
 //	oracle.go      timestamps per second

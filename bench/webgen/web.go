@@ -1,5 +1,5 @@
-// Package webgen makes webs to load: a generated web of any size, and copies of
-// recorded ones. The same seed gives the same bytes.
+// Package webgen makes the webs that benchmarks load: generated webs of any size, and
+// copies of recorded webs. The same seed gives the same bytes.
 package webgen
 
 import (

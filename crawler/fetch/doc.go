@@ -3,11 +3,11 @@
 //
 // # Guarantees
 //
-//  1. One call of Fetch is one exchange. Redirects are not followed: each hop is a fetch
-//     of its own, with its own politeness, scope and address check, and the caller makes
-//     it. A request on a kept connection that turns out to have been closed fails and is
-//     not sent a second time: the server may have seen it. So a connection that the
-//     server is about to close, as far as it says so (Keep-Alive), is not used again.
+//  1. One call of Fetch is one exchange. Fetch does not follow redirects: each hop is a
+//     fetch of its own, with its own politeness, scope and address check, and the caller
+//     makes it. If a kept connection turns out to be closed, the request fails and is not
+//     sent again, because the server may have seen it. So Fetch does not reuse a connection
+//     that the server has said it will close soon (Keep-Alive).
 //  2. Everything is bounded: the time of each phase and of the whole, the rate below
 //     which a body is abandoned, the size of the header, of the payload as sent and of
 //     the decoded body, the idle connections.

@@ -1,18 +1,16 @@
 // Package partition divides hosts among crawlers by consistent hashing.
 //
-// Each host belongs to one of Count partitions, and each partition to one of the
-// crawlers that are alive, by rendezvous hashing: of all crawlers, the one whose hash
-// with the partition is the greatest. A crawler that joins takes partitions from all
-// the others, about equally many from each; when one leaves, its partitions go to all
-// the others; no other partition moves.
+// Each host belongs to one of Count partitions. Rendezvous hashing assigns each partition
+// to one of the live crawlers: the one whose hash with the partition is the greatest. When
+// a crawler joins, it takes about equally many partitions from each of the others; when one
+// leaves, its partitions go to all the others. No other partition moves.
 //
 // Hosts are hashed by registrable domain, not by name. The hosts of one domain share a
-// limit of requests and often an address, so one crawler has to see them together, and
-// since that limit holds for all of them, two crawlers would not be faster than one.
+// request limit and often an address, so one crawler has to see them together; and because
+// of that limit, two crawlers would not be faster than one.
 //
 // Rejected: hashing hosts directly to crawlers, without partitions. What a crawler owns
-// would then be an unbounded list of hosts, and could not be guarded by a fixed number
-// of leases.
+// would then be an unbounded list of hosts, which a fixed number of fences cannot guard.
 package partition
 
 import (

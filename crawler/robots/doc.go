@@ -2,8 +2,6 @@
 // Exclusion Protocol) says. It does no input or output and keeps no state: the crawler
 // fetches, and this package says what the answer means.
 //
-// It has two halves.
-//
 // Parse turns a file into a File, File.Group selects what concerns one crawler, and
 // Group.Allowed decides on one URL and names the rule and its line. A Group is compiled
 // once and is safe for concurrent use.
@@ -15,9 +13,8 @@
 // # Where the RFC leaves a choice
 //
 // Misspelt and incomplete lines. Section 2.2.4 lets crawlers accept common
-// misspellings. Parse accepts the frequent ones (recordNames) and a missing colon: the
-// owner's intention is plain, and ignoring "Disalow: /" is the mistake that site owners
-// do not forgive.
+// misspellings. Parse accepts the frequent ones (recordNames) and a missing colon, because
+// the intention of "Disalow: /" is plain.
 //
 // User agents. A user-agent value counts up to the first character that is not a
 // letter, digit, hyphen or underscore, so that "FooBot/1.2" and "FooBot, BarBot"
@@ -31,7 +28,6 @@
 // Encodings. Files are UTF-8; a byte order mark is skipped, even an incomplete one. A
 // file that begins with the UTF-16 mark is decoded as UTF-16.
 //
-// Behaviour of other crawlers that contradicts the RFC is off by default and available
-// through Options. The two conformance suites need it for the cases listed in their
-// tests.
+// Options turns on behaviour of other crawlers that contradicts the RFC. It is off by
+// default; the two conformance suites need it for the cases that their tests list.
 package robots

@@ -3,9 +3,9 @@
 //
 //	go run ./examples/bank [DIR]
 //
-// It shows transactions alone: snapshot reads, conflicts and their retry, and an
-// invariant that holds in every snapshot. With DIR the accounts are kept on disk,
-// and the next run goes on with them; kill it at any moment and no money is lost.
+// It shows transactions without observers: snapshot reads, conflicts and retries, and an
+// invariant that holds in every snapshot. With DIR, the accounts stay on disk and the next
+// run continues with them; kill it at any moment, and no money is lost.
 package main
 
 import (

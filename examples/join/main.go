@@ -1,11 +1,11 @@
-// Join keeps the join of two tables, orders and customers, as either changes, and
-// the sum of the orders of each city.
+// Join keeps up to date the join of two tables, orders and customers, and the sum of the
+// orders of each city.
 //
 //	go run ./examples/join
 //
-// It shows observers: each computes from what is stored now and from what it last
-// made of it, so a change costs work in proportion to what it changes. The join is
-// also computed from scratch, to compare.
+// It shows observers: each computes from the stored values and from its own previous result,
+// so a change costs work in proportion to what it changes. At the end, the program computes
+// the join from scratch and compares.
 package main
 
 import (

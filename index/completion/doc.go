@@ -18,11 +18,12 @@
 //
 // # Why in memory
 //
-// Each key that a visitor presses is a request, so it must cost very little. A prefix query of
+// Each key that a visitor presses is a request, so a request must be cheap. A prefix query of
 // FTS5 reads the lists of all words with that prefix, in all texts: for one letter, that is a
-// large part of the index. A table in the index files would cost every writer a row for each word
-// of a title, and a format. The table in memory is made from the files at the first request: 0.3
-// s for 3,000 recorded documents, and 4.5 s for 100,000 generated ones (a busy machine). It takes
-// about 260 bytes for each text. Then a keystroke reads one range of an array, in 2 ms at most.
-// The size is bounded: for a larger index, the table has the documents with the highest ranks.
+// large part of the index. A table in the index files would need a format, and would cost every
+// writer a row for each word of a title. The first request builds the table in memory from the
+// files: in 0.3 s for 3,000 recorded documents, and in 4.5 s for 100,000 generated ones (on a busy
+// machine). It takes about 260 bytes for each text. A keystroke then reads one range of an array,
+// in 2 ms at most. The table is bounded: of a larger index, it has the documents with the highest
+// ranks.
 package completion

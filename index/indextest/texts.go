@@ -1,4 +1,4 @@
-// Package indextest has what tests of the packages under index share.
+// Package indextest holds the odd texts on which the tests of several index packages agree.
 package indextest
 
 import "strings"

@@ -1,7 +1,8 @@
-// Package query turns a query as typed into expressions for the index.
+// Package query parses a query as typed and turns it into an expression for the index.
+// Package index and package opensearch evaluate it; package web reads it to fill its forms.
 //
-// [Compile] parses a query, analyses its words, and gives a [Query]. [Query.Expr] is the
-// expression of the documents that it finds.
+// [Compile] parses a query, analyses its words and returns a [Query]. Its Expr describes
+// the documents that match. The package reads no index.
 package query
 
 import (

@@ -1,12 +1,12 @@
-// Package shardrpc searches shards of an index on other machines. It carries the questions
-// of a search (index.Question) to the process that keeps the files of a shard.
+// Package shardrpc searches the shards of an index on other machines. It carries the
+// questions of a search (index.Question) to the process that has the files of a shard.
 //
-// A session is a gRPC stream: the first message names a shard, and the server pins the state
-// of its files until the stream ends. So all answers of a session are about one state, and
-// a client that dies leaves nothing open. Every session has a deadline.
+// A session is a gRPC stream. Its first message names a shard, and the server pins the
+// state of that shard's files until the stream ends. So all answers of a session describe
+// one state, and a client that dies leaves nothing open. Every session has a deadline.
 //
-// Messages are in the format of encoding/gob. All processes of a deployment have to be of
-// the same version; a question that a server does not know is an error.
+// Messages are encoded with encoding/gob. All processes of a deployment must have the same
+// version; a server answers a question that it does not know with an error.
 package shardrpc
 
 import (

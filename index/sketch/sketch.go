@@ -1,11 +1,11 @@
-// Package sketch makes sketches of texts, from which it can be told how similar two texts
-// are without reading them: MinHash over shingles of words, with one permutation (Li, Owen,
-// Zhang 2012).
+// Package sketch computes short sketches of texts. Two sketches tell how similar their
+// texts are, without the texts. The method is MinHash over shingles of words, with one
+// permutation (Li, Owen, Zhang 2012).
 //
-// The similarity of two texts is the Jaccard coefficient of their sets of shingles: what both
-// have, divided by what either has. The shingles are spread over a number of bins by their
-// hashes, and a sketch has the least hash of each bin. In a bin, two texts have the same least
-// hash with a probability of their similarity.
+// The similarity of two texts is the Jaccard coefficient of their sets of shingles: the
+// number of shingles in both, divided by the number in either. Hashes distribute the
+// shingles over bins, and a sketch has the least hash of each bin. The probability that two
+// texts have the same least hash in a bin is their similarity.
 package sketch
 
 import (

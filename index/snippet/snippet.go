@@ -1,5 +1,5 @@
-// Package snippet cuts the part of a text that is shown with a hit, and marks the
-// query's words in it.
+// Package snippet cuts from a text the part that a search result shows, and marks the words
+// of the query in it. It reads only the text that it is given.
 package snippet
 
 import (

@@ -1,4 +1,5 @@
-// Package spelling finds words of similar spelling, for "did you mean".
+// Package spelling finds words of similar spelling, for "did you mean". It reads no files:
+// package index stores the words and hands them over as a list.
 package spelling
 
 import (

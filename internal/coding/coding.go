@@ -5,10 +5,9 @@
 //
 // Rules in addition to the RFC, for what servers and archives really send:
 //
-//  1. A coding that is declared but not there is passed over if the body is text as
-//     it is: servers send files as they are with the header of their compressed form,
-//     and crawlers store bodies decoded and keep the header. The same holds for
-//     codings that are not known.
+//  1. A coding that is declared but absent, or unknown, is skipped if the body is text
+//     without it: servers send plain files with the header of their compressed form, and
+//     crawlers store decoded bodies and keep the header.
 //  2. What follows the last gzip member is ignored.
 //  3. "deflate" is read with the zlib header that the RFC asks for, and without.
 //  4. An empty body is empty in every coding (answers to HEAD, stored redirects).

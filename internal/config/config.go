@@ -1,6 +1,6 @@
 // Package config holds the settings of the program. It reads them from a file, the
-// environment and flags, and checks them strictly: an unknown setting or a value that is
-// not allowed is an error that names its place, never a silent default.
+// environment and flags. An unknown setting or an invalid value is an error that says where
+// it stands, never a silent default.
 package config
 
 import "time"

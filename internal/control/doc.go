@@ -1,8 +1,8 @@
-// Package control sends requests to the process that holds a data directory.
+// Package control sends requests to the process that has a data directory open.
 //
-// The store belongs to one process at a time. That process serves a Unix socket in the
-// directory. Another process sends its request there and prints the answer. The package
-// carries requests, output and exit statuses; its users define what they mean.
+// Only one process at a time can open the store. It serves a Unix socket in the directory;
+// other processes send requests there and print the answers. The package carries requests,
+// output and exit statuses; its users define what they mean.
 //
 // # The socket
 //

@@ -1,5 +1,5 @@
-// Package etcdtest runs a real etcd server, as a process of its own on a loopback address,
-// for tests. The server is a tool of this module: `go tool -n` builds it from source, which
+// Package etcdtest runs a real etcd server for tests, in a process of its own on a loopback
+// address. The server is a tool of this module: `go tool -n` builds it from source, which
 // takes a minute the first time and nothing later.
 package etcdtest
 

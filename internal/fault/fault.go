@@ -1,12 +1,12 @@
-// Package fault ends a process in good order whose memory maps of files can no longer be
-// written.
+// Package fault ends the process with an error message when it can no longer write to a
+// mapped file, because the disk is full.
 //
-// The store and the index files are written through such maps, of sparse files. When the
-// disk is full, touching the next page is not an error but a SIGBUS, in any goroutine:
-// most belong to libraries, and Badger alone has four kinds. Go's runtime then ends the
-// process with the stacks of all goroutines and status 2. debug.SetPanicOnFault does not
-// help: it applies to one goroutine, and those of libraries do not recover. Checking for
-// free space first does not help either, because another process can take it in between.
+// The store and the index files are written through memory maps of sparse files. When the
+// disk is full, touching the next page raises SIGBUS, in any goroutine: most of them belong
+// to libraries, and Badger alone has four kinds. Go's runtime then ends the process with the
+// stacks of all goroutines and status 2. debug.SetPanicOnFault does not help: it applies to
+// one goroutine, and those of libraries do not recover. Checking for free space first does
+// not help either, because another process can take it in between.
 //
 // So [Arm] handles the signal before the runtime does. The handler is not Go: on that stack, and
 // at any point of the program, it may only make system calls. It makes one, execve: the program

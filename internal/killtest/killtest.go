@@ -1,9 +1,9 @@
-// Package killtest lets a test start a process, follow its work line by line, and kill
-// it at a moment of that work. The process is the test binary itself in another role.
+// Package killtest lets a test start a process, follow its work line by line, and kill it
+// at a chosen step. The process is the test binary itself in another role.
 //
-// A kill by the clock hits a different moment on each machine, and mostly the same few.
-// Here the child writes a line at each step of its work, and the test kills it upon the
-// line of its choice, or the child kills itself at a step that the test has named (At).
+// A kill after a fixed time hits a different step on each machine, and mostly the same few
+// steps. Here the child writes a line at each step, and the test kills it on a line of its
+// choice; or the child kills itself at a step that the test has named (At).
 //
 //	func TestMain(m *testing.M) {
 //		killtest.Main(map[string]func() error{"writer": writeForever})

@@ -1,6 +1,6 @@
-// Package lint holds the rules of the project that a compiler does not: which
-// package may import which (arrows.go), and idioms (idioms.go). They run with the
-// other tests. A message names the rule and what to do instead.
+// Package lint checks the rules of the project that a compiler does not check: which
+// package may import which (arrows.go), and idioms (idioms.go). The rules run as tests. A
+// message names the rule and says what to do instead.
 package lint
 
 import (

@@ -1,6 +1,5 @@
-// Package longjson writes JSON objects whose lists are longer than memory: field by
-// field and entry by entry, as encoding/json would write them at once, with < and > as
-// they are.
+// Package longjson writes JSON objects whose lists do not fit into memory, field by field
+// and entry by entry. The output equals that of encoding/json without HTML escaping.
 package longjson
 
 import (

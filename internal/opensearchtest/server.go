@@ -1,10 +1,10 @@
-// Package opensearchtest runs a real OpenSearch server, as a process of its own on a loopback
-// address, for tests. It uses the minimal distribution that the project publishes for tests
-// (45 MB), which Maven keeps in ~/.m2:
+// Package opensearchtest runs a real OpenSearch server for tests, in a process of its own on
+// a loopback address. It uses the minimal distribution that the OpenSearch project
+// publishes for tests (45 MB), which Maven keeps in ~/.m2:
 //
 //	mvn dependency:get -Dtransitive=false -Dartifact=org.opensearch.distribution.integ-test-zip:opensearch:2.19.1:zip
 //
-// A test on a machine without it, or without Java, skips and says so.
+// Without the distribution or without Java, tests skip and say so.
 package opensearchtest
 
 import (

@@ -1,6 +1,6 @@
-// Package osfile writes files that a user names, without harm to what is there: a file is
-// replaced in one step or not at all, a link stays a link, and a device stays a device. It
-// also has the operations on files that differ between systems: locks and the umask.
+// Package osfile writes files that a user names without harming what is there: it replaces
+// a file in one step or not at all, writes through a link, and writes to a device. It also
+// has the file operations that differ between systems: locks and the umask.
 package osfile
 
 import (

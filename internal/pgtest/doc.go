@@ -8,6 +8,7 @@
 // One server serves all tests of a package, and each test has a schema in it. A test that
 // can have no server skips and says what to install.
 //
-// The server runs with fsync off, except for benchmarks. A commit then survives a killed server, because the
-// operating system has its bytes, but not a lost machine. No test turns the machine off.
+// The server runs with fsync off, except for benchmarks. A commit then survives a killed
+// server, because the operating system has its bytes, but not a failure of the machine, which
+// no test causes.
 package pgtest

@@ -1,5 +1,5 @@
-// Package progress shows the progress of long work: on a terminal as one line that is
-// rewritten, elsewhere as a line every few seconds.
+// Package progress shows the progress of long work: on a terminal as one line that it
+// rewrites, elsewhere as a line every few seconds.
 package progress
 
 import (

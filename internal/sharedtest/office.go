@@ -1,4 +1,6 @@
-// Package sharedtest lets several parts of a test use one table as if each were a process.
+// Package sharedtest lets one test use a table as several processes would. An Office
+// coordinates them in memory (txn.Coordination); a test can cut off a process or declare it
+// dead.
 package sharedtest
 
 import (

@@ -1,5 +1,5 @@
-// Package tcpproxy passes connections on to a server, and can treat them as a bad network
-// does: hold everything back for a while, break connections, and take its time. Tests and
+// Package tcpproxy forwards connections to a server, and can behave like a bad network: it
+// delays bytes, holds everything back for a while, or breaks connections. Tests and
 // benchmarks put it between real processes.
 //
 //	p, err := tcpproxy.Start("tcp", "127.0.0.1:7071")

@@ -1,14 +1,13 @@
-// Package testenv reads the variables that control tests from outside:
+// Package testenv reads the variables that control tests from outside, and finds files next
+// to a checkout:
 //
-//	INDEXER_LONG=1   take the sizes and numbers that are too much for every change
+//	INDEXER_LONG=1   run at the sizes that take too long for every change
 //	INDEXER_SEED=N   draw from this seed, which a failed test has printed
-//	INDEXER_SEEDS=S  draw from seeds that follow from S and the test's name, where a test
-//	                 without it takes new seeds in each run
+//	INDEXER_SEEDS=S  draw from seeds that follow from S and the name of the test; without
+//	                 it, a test takes new seeds in each run
 //
-// .ci/run sets INDEXER_SEEDS to the hash of the tree: every change is tested with seeds of
-// its own, and a second run of the same change draws what the first one drew.
-//
-// and finds files next to a checkout.
+// .ci/run sets INDEXER_SEEDS to the hash of the tree: each change is tested with seeds of
+// its own, and a second run of the same change draws the same ones.
 package testenv
 
 import (

@@ -1,5 +1,5 @@
-// Package tlstest makes certificates for tests of processes that recognise each other by
-// them.
+// Package tlstest makes certificates for tests of processes that authenticate each other
+// with TLS.
 package tlstest
 
 import (

@@ -1,4 +1,4 @@
-// Package unanswered says in plain words why another process did not answer a gRPC call, and
+// Package unanswered explains in plain words why a gRPC call to another process failed, and
 // what to do about it.
 package unanswered
 

@@ -1,5 +1,6 @@
-// Package wire reads the plain form in which records are stored: varints, and
-// strings and byte slices with their length in front.
+// Package wire decodes stored records: varints, and strings and byte slices that follow
+// their length. After the first malformed field, a Decoder returns only zeros, so a caller
+// checks Failed once, at the end.
 package wire
 
 import "encoding/binary"

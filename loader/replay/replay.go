@@ -1,5 +1,5 @@
-// Package replay sends recorded crawls through the pipeline as if they were happening
-// now: it reads WARC files and passes each fetch to a Sink.
+// Package replay sends recorded crawls through the pipeline as if they were happening now:
+// it reads WARC files and passes each fetch to a Sink.
 package replay
 
 import (

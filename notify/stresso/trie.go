@@ -1,6 +1,6 @@
-// Package stresso is Fluo's stress test as an application of store, txn and notify:
-// a trie that counts distinct numbers. It is small enough to serve as an example,
-// and demanding for the framework: every number ends up in one row, the root.
+// Package stresso is the stress test of Apache Fluo, as an application of store, txn and
+// notify: a trie that counts distinct numbers. It is small enough for an example, and
+// demanding for the framework, because every number ends up in one row, the root.
 //
 // A number of Trie.Levels hexadecimal digits is a leaf; the node above it represents
 // its first Levels-1 digits, and so on to the root, which represents none. A node has
@@ -19,7 +19,6 @@
 // seen of a node is the sum of seen of the nodes below it, and 1 at a leaf. When
 // all work is done, wait is 0 everywhere, so seen of the root is the number of distinct
 // numbers. Check tests all of this.
-// numbers. Check looks at all of this.
 package stresso
 
 import (

@@ -1,8 +1,8 @@
-// Package webtest tests the pipeline as a whole: small random webs with history
-// (web.go), the pipeline in memory on any table (rig.go) with index documents in
-// memory (sink.go), and the comparison of everything it left with the batch over
-// the very fetches that were loaded (compare.go). A web that fails is cut down to
-// the fetches it needs to fail (shrink.go).
+// Package webtest tests the whole pipeline: it makes small random webs with a history
+// (web.go), loads them in memory, on any table and with an index in memory (rig.go,
+// sink.go), and compares everything that the pipeline left with the batch over the same
+// fetches (compare.go). If a web fails, it removes the fetches that are not needed to make
+// it fail (shrink.go).
 //
-// It is used by the tests of observers, loader and verify.
+// The tests of observers, loader, verify and repository use it.
 package webtest

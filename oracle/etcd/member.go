@@ -1,5 +1,6 @@
 // Package etcd keeps liveness tokens as leases in etcd, as Percolator kept them in Chubby
-// (OSDI 2010, section 2.2).
+// (OSDI 2010, section 2.2). With the setting etcd, it replaces the tokens that package oracle
+// keeps in the table.
 package etcd
 
 import (

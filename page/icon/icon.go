@@ -1,10 +1,11 @@
-// Package icon recognises the small pictures by which browsers show what site a page is from.
+// Package icon recognises icons of sites, the small pictures that browsers show in tabs.
 //
-// The bytes come from strangers, and are sent to browsers of other people later. So a picture is
-// recognised in its bytes, whatever its server called it, and only the formats that hold nothing
-// but pixels are: ICO, PNG, GIF, JPEG and WebP. SVG is not one of them: it can hold scripts,
-// animations, and a drawing without end in a few bytes. Nothing is decoded here beyond the headers
-// of a file, which say how many pixels a browser would have to keep, and the picture of a GIF file.
+// The bytes come from strangers, and package web later sends them to other people's
+// browsers. So the package looks at the bytes, not at the type that a server declared, and
+// accepts only formats that hold nothing but pixels: ICO, PNG, GIF, JPEG and WebP. It
+// rejects SVG, which can hold scripts, animations, and an endless drawing in a few bytes.
+// It decodes only file headers, which say how many pixels a browser would have to keep, and
+// the picture of a GIF file.
 package icon
 
 import (

@@ -7,12 +7,11 @@
 //
 // # Hostile files
 //
-// The documents come from strangers, and observers, verify and the web pages read them in
-// their own process. So nothing here recurses on what a file nests, and everything that is
-// read or kept has a bound that is counted in bytes, entries or levels, never in time. The
-// same bytes therefore give the same HTML on every machine, however busy it is. A document
-// that is larger than a bound is cut there: the beginning of a long document can be found.
-// A document that is damaged or encrypted has no HTML at all.
+// The documents come from strangers, and observers, verify and package web read them in their
+// own process. So no function recurses as deep as a file nests, and everything that is read or
+// kept is bounded in bytes, entries or levels, never in time. The same bytes therefore give the
+// same HTML on every machine, however busy it is. A document beyond a bound is cut there, so
+// searches still find its beginning. A damaged or encrypted document has no HTML at all.
 //
 // encoding/xml does not expand entities that a document declares, and loads nothing from
 // anywhere. Macros, embedded objects and pictures are never opened.

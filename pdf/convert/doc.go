@@ -1,13 +1,13 @@
 // Package convert turns PDF documents into HTML, from which package page takes title, text and
 // links as from any page.
 //
-// PDFium reads the documents. It is compiled to WebAssembly, so that it computes alike on every
-// machine, and can reach neither files nor the network nor memory outside of its own. This
-// package turns PDFium's characters, positions and links into lines, paragraphs and headings.
+// PDFium reads the documents. It is compiled to WebAssembly, so it computes the same on every
+// machine, and reaches no files, no network and no memory but its own. This package turns
+// PDFium's characters, positions and links into lines, paragraphs and headings.
 //
-// Everything that is kept of a document has a bound that is counted; a document beyond it is
-// cut there. The time that PDFium takes has no bound here. Package pdf therefore runs this
-// package in a process of its own, and ends that.
+// What the package keeps of a document is bounded by counts; a document beyond a bound is cut
+// there. The time that PDFium takes is not bounded here: package pdf runs this package in a
+// child process and kills the child that takes too long.
 package convert
 
 import "github.com/webindexer/indexer/pdf"

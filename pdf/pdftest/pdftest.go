@@ -1,4 +1,4 @@
-// Package pdftest makes small PDF documents, proper and hostile ones.
+// Package pdftest makes small PDF documents for tests, valid and hostile ones.
 package pdftest
 
 import (

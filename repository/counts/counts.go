@@ -1,4 +1,6 @@
-// Package counts counts what a repository holds, as of a snapshot.
+// Package counts counts what a repository holds, at one snapshot: what `indexer stats`
+// shows. A Cache keeps the counts of ranges of rows, so that counting again reads only the
+// ranges that have changed.
 package counts
 
 import (

@@ -1,4 +1,5 @@
-// Package feed reads from a snapshot of a repository what package export writes.
+// Package feed reads from one snapshot of a repository the records that package export
+// writes. Both are separate so that a format knows nothing of the store.
 package feed
 
 import (

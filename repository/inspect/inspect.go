@@ -1,5 +1,6 @@
-// Package inspect answers questions about single URLs of a repository: everything that is
-// known about one, its versions and stored copies, and what raw cells of the store mean.
+// Package inspect answers questions about one URL of a repository: its state and the
+// reasons for it, its versions and stored copies, and what raw cells of the store mean.
+// `indexer inspect`, `indexer scan` and package web use it.
 package inspect
 
 import (

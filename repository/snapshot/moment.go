@@ -1,5 +1,5 @@
-// Package snapshot reads a repository as of one moment: now, a commit timestamp or a time
-// of day. It reads with little memory, however large the repository or a cluster is.
+// Package snapshot reads a repository as of one moment: now, a commit timestamp, or a time
+// of day. It takes little memory, however large the repository or a cluster is.
 package snapshot
 
 import (

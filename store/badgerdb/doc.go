@@ -1,6 +1,6 @@
-// Package badgerdb is the store.Table that users run: one directory, one process,
-// on Badger v4 (github.com/dgraph-io/badger). It offers both capabilities,
-// store.Snapshotter and store.Committer.
+// Package badgerdb is the default store.Table: one directory, opened by one process, on
+// Badger v4 (github.com/dgraph-io/badger). It offers both capabilities, store.Snapshotter
+// and store.Committer.
 //
 // All writes go through one committer, which writes what has queued up as one
 // Badger transaction (committer.go says why that is atomic, and what a crash

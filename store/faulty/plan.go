@@ -1,6 +1,6 @@
-// Package faulty wraps a store.Table so that one chosen operation goes wrong, in
-// one of the ways in which a table on other machines can: it fails without effect,
-// it takes effect and the answer is lost, it takes effect late, or it is slow.
+// Package faulty wraps a store.Table so that one chosen operation goes wrong in one of the ways
+// in which a remote table can: it fails without effect, it takes effect and the answer is lost,
+// it takes effect late, or it is slow.
 //
 // A test walks n = 1, 2, 3 … and runs its scenario once for each n with the n-th
 // operation going wrong, until Probe.Met says that no operation had that number:

@@ -1,6 +1,6 @@
-// Package mem is the plainest table that keeps the promises of package store:
-// everything in memory, lost when the process ends. It is for tests, and for
-// reading: what an engine must do can be seen here without an engine's tricks.
+// Package mem is the simplest engine that keeps the promises of package store. Everything is in
+// memory and lost when the process ends. It serves tests, and readers who want to see what an
+// engine must do.
 //
 // The whole table is one immutable value. A writer, one at a time, builds the
 // next value and publishes it with one atomic store; a reader takes the current

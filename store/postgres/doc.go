@@ -1,13 +1,11 @@
-// Package postgres is a table in a PostgreSQL database, for teams that run one: a single
-// big server, or Citus, which spreads the rows over many. Any number of processes use the
-// same table at the same time.
+// Package postgres is a store.Table in a PostgreSQL database: on a single server, or on Citus,
+// which distributes the rows over several. Any number of processes can open a table at once.
 //
 //	table, err := postgres.Open(ctx, "postgres://indexer@db.example/web", groups, postgres.Options{})
 //
-// It is neither a store.Committer nor a store.Snapshotter: a commit timestamp would have
-// to come from inside the database, and a snapshot that lives as long as a transaction of
-// the caller would stop the database from removing dead rows. So package txn runs its two
-// phases on it.
+// It is neither a store.Committer nor a store.Snapshotter: the database would have to issue
+// commit timestamps itself, and a snapshot that lasts as long as a transaction of the caller
+// would stop it from removing dead rows. So package txn uses its two-phase protocol on it.
 //
 // # Layout
 //
@@ -20,10 +18,9 @@
 //	inverse_ts  the timestamp, reversed so that the newest version comes first
 //	            (in a Latest group, a plain column)
 //
-// The key is split because an entry of a B-tree has at most 2,704 bytes here, and the row of
-// a link between two long URLs has up to 16,384. A short row, which nearly all are, pays
-// one byte for that. Citus distributes the tables by head, all in the same way, so a row is on one
-// server with all its groups.
+// The key is split because an entry of PostgreSQL's B-trees has at most 2,704 bytes, and the row
+// of a link between two long URLs up to 16,384. That costs a short row, as nearly all are, one
+// byte. Citus distributes all these tables by head, so one server has a row with all its groups.
 //
 // # Writes
 //
@@ -35,9 +32,9 @@
 //
 //   - One statement that checks and writes (INSERT … WHERE NOT EXISTS …) takes its snapshot
 //     before it waits for a lock, and then decides by what was there before the wait.
-//   - SERIALIZABLE decides correctly, but it tracks reads by page, and all prewrites
-//     read the same few pages of the lock group: 14,547 retries at 73 transactions
-//     a second, where this way makes 1,188.
+//   - SERIALIZABLE decides correctly, but it tracks reads by page, and all prewrites read the
+//     same few pages of the lock group: it made 14,547 retries and 73 transactions a second,
+//     where the function makes 1,188 transactions a second.
 //
 // A call is one statement and one transaction. No transaction ever waits for a client,
 // so a client that dies or is cut off holds no lock.
@@ -48,11 +45,11 @@
 // Reads share round trips (readbatch.go). A Scan reads pages, each with one statement, and
 // never shows half of a row. No snapshot is open while the callback runs.
 //
-// # What a caller may not know
+// # Unknown outcomes
 //
-// An answer of the server to the statement itself is certain: either it is the result, or
-// an error, which undoes everything. Any other end of a call (a broken connection, the end of
-// the context, a server that is shut down) leaves Mutate with Unknown. The engine does
-// not resolve that by reading: another client may have written the same bytes. Package
-// txn can, because its cells name their transaction.
+// An answer of the server to the statement itself is certain: it is the result, or an error,
+// which undoes everything. After any other end of a call (a broken connection, the end of the
+// context, a server that shuts down), Mutate returns Unknown. The engine cannot learn the outcome
+// by reading, because another client may have written the same bytes. Package txn can, because
+// its cells name their transaction.
 package postgres

@@ -1,15 +1,15 @@
 // Package tablecopy copies a table to another engine, cell by cell: from a data directory to a
 // database when one machine is no longer enough, or back.
 //
-// A copy has every version of every column with its timestamp, so it also has what transactions
-// have left behind: locks, notifications, the ceiling of timestamps. A process that opens it
+// A copy has every version of every column with its timestamp. So it includes the state of
+// transactions: locks, notifications, the ceiling of timestamps. A process that opens the copy
 // continues where the source stopped.
 //
 // The source is read at one instant if its engine has snapshots. Otherwise nothing may
 // write to it during the copy; the comparison at the end detects writes.
 //
-// Cells about processes that use a table now, such as liveness tokens, mean nothing in the
-// copy. Options says which ones they are, because a table does not know.
+// Cells about the processes that use the source, such as liveness tokens, mean nothing in the
+// copy. Options names them, because a table does not know them.
 package tablecopy
 
 import (

@@ -1,6 +1,6 @@
-// Package crashtest_test kills a process that runs transactions, with SIGKILL, at
-// random moments and at every failpoint, again and again over one directory, and checks
-// what remains.
+// Package crashtest_test runs transactions in a process, kills it with SIGKILL at random
+// moments and at every failpoint, again and again over one directory, and checks what
+// remains.
 package crashtest_test
 
 import (

@@ -1,6 +1,6 @@
-// Package histories_test records the operations of transactions under load, and lets
-// Elle check them, an isolation checker that this project did not write: the tool in
-// shared/tools/isolation-judge, built outside the project.
+// Package histories_test records the operations of transactions under load, and lets Elle
+// check them. Elle is an isolation checker that this project did not write: the tests run
+// it as shared/tools/isolation-judge, which is built outside the project.
 package histories_test
 
 import (

@@ -1,5 +1,5 @@
-// Package verifytest loads fetches into a repository and verifies the result, for tests that
-// compare engines.
+// Package verifytest loads fetches into a repository and verifies the result, for tests
+// that compare engines: each engine must give the same digest.
 package verifytest
 
 import (

@@ -1,6 +1,6 @@
-// Package assets holds what all pages share: the style sheet with a light and a dark
-// colour scheme, small scripts, the icon, the layout, and how numbers are written. All of
-// it is embedded in the program; pages load nothing from other servers.
+// Package assets holds what all pages share: the style sheet with a light and a dark colour
+// scheme, small scripts, the icon, the layout, and the formatting of numbers. Everything is
+// embedded in the program; pages load nothing from other servers.
 package assets
 
 import (

@@ -19,9 +19,9 @@
 //     since the last one it got.
 //  3. Figures that cost a scan (frontier, dead letters, disk usage) are read only while
 //     there are clients, and take at most a twentieth of the time.
-//  4. Without scripts, the page shows what it shows first with scripts: the same
-//     functions here make all text, and the script only puts it in place.
-//  5. Host names, as text, are the only content from the web.
+//  4. Without scripts, the page shows the state at the time of the request. The functions of
+//     this package make all text; the script only puts it in place.
+//  5. The only content from the web is host names, as text.
 //  6. The number of series is bounded: labels are observers and a few fixed words, never
 //     hosts or URLs.
 package live

@@ -5,9 +5,9 @@
 //   - [Pipeline] asks once a second how the pipeline is doing; the other process answers
 //     with [AnswerPipeline].
 //
-// Requests and answers are JSON objects. Either side may be an older or a newer version:
-// fields that one side does not know are ignored, and an answer that does not match its
-// request is an error that says so.
+// Requests and answers are JSON objects. The two processes may have different versions: each
+// ignores fields that it does not know, and an answer that does not match its request is an
+// error that says so.
 package remote
 
 import (

@@ -1,4 +1,4 @@
-// Package codingtest applies content codings for the tests of what removes them.
+// Package codingtest encodes bodies with content codings, for tests of code that removes them.
 package codingtest
 
 import (

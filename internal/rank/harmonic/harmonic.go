@@ -1,11 +1,11 @@
 // Package harmonic computes the harmonic centrality of the nodes of a graph: the sum of
 // 1/d over the distances d from all other nodes that reach a node (Boldi, Vigna: Axioms
-// for Centrality, 2014). It is what Common Crawl orders hosts by.
+// for Centrality, 2014). Common Crawl orders hosts by it; package feed exports it.
 //
-// Up to ExactNodes nodes it is exact, from a breadth-first search from every node; of
-// larger graphs it is estimated, by balls that are counted and not held (Boldi, Vigna:
-// In-Core Computation of Geometric Centralities with HyperBall, 2013). Both give the
-// same numbers for the same graph, on any machine.
+// For up to ExactNodes nodes the result is exact, by a breadth-first search from every node.
+// For larger graphs it is an estimate, with probabilistic counters (Boldi, Vigna: In-Core
+// Computation of Geometric Centralities with HyperBall, 2013). Both give the same numbers for
+// the same graph on every machine.
 package harmonic
 
 import (

@@ -1,4 +1,4 @@
-// Package icontest makes icons for tests.
+// Package icontest makes icons in every accepted format, for tests.
 package icontest
 
 import (

@@ -1,4 +1,4 @@
-// Package officetest makes office documents for tests.
+// Package officetest makes office documents for tests, from parts or from a text.
 package officetest
 
 import (

@@ -1,6 +1,6 @@
-// Package bigtabletest gives tests a Bigtable: Google's emulator as a process of its own, or
-// a real instance that INDEXER_BIGTABLE=PROJECT/INSTANCE names. There tests make tables with
-// random names that begin with "indexer-test-", and delete them.
+// Package bigtabletest gives a test a Bigtable: Google's emulator in a process of its own,
+// or the real instance that INDEXER_BIGTABLE=PROJECT/INSTANCE names. In a real instance,
+// tests create tables with random names that begin with "indexer-test-", and delete them.
 package bigtabletest
 
 import (

@@ -1,4 +1,4 @@
-// Package engine holds what all engines of package store do alike: checking a
-// request against the declared groups and limits before anything is touched,
-// normalising selectors, counting calls, and refusing them once the table is closed.
+// Package engine holds what all engines of package store share: it checks a request against
+// the declared groups and limits before the engine touches anything, normalises selectors,
+// counts calls, and refuses calls once the table is closed.
 package engine

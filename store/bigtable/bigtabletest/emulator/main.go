@@ -1,10 +1,11 @@
-// Emulator is Google's in-memory emulator of Bigtable with rows that change atomically, as
-// those of Bigtable do. It listens at -address, and prints where until it is interrupted.
+// Emulator is Google's in-memory emulator of Bigtable, changed so that rows change
+// atomically, as in Bigtable. It listens at -address, prints where, and runs until it is
+// interrupted.
 //
-// Google's own command (bttest at v1.58.0) copies a row to read it, but the copy shares the
-// names of its columns with the row: a mutation that removes a column while the copy is
-// being read makes the reader miss another one, such as a lock. Here no row is read while
-// one is being changed.
+// Google's own emulator (bttest at v1.58.0) copies a row to read it, but the copy shares
+// the names of its columns with the row: while a mutation removes a column, a reader of the
+// copy can miss another column, such as a lock. This program never reads a row while it is
+// being changed.
 package main
 
 import (
