@@ -12,8 +12,7 @@
 // text, and cksumvfs puts a checksum on each page.
 //
 // FTS5 stores the full-text index, but Go code analyses all text; FTS5 only sees finished
-// tokens. If the order of a result depends on its words, FTS5 does not answer the query
-// either: matches.go and bm25.go do, from its posting lists.
+// tokens. It answers no searches either: matches.go and bm25.go do, from its posting lists.
 //
 // The package knows nothing of transactions or observers. The top of apply.go says what it
 // promises to a pipeline that delivers at least once and in any order.
