@@ -11,9 +11,9 @@ import (
 var (
 	// ErrStopped: the pipeline was stopped, or not started yet.
 	ErrStopped = errors.New("notify: the pipeline is not running")
-	// ErrFatal, wrapped in the error of an observer's run, stops the pipeline
-	// instead of counting against the row. It is for errors that would hit every row and
-	// every retry, such as a full disk.
+	// ErrFatal, wrapped in the error of an observer's run, stops the pipeline instead of counting
+	// against the row. It is for errors that would affect every row and every retry, such as a
+	// full disk.
 	ErrFatal = errors.New("notify: the observer cannot run")
 	// ErrUnavailable, wrapped in the error of an observer's run, says that something the
 	// observer needs besides the table did not answer, such as a search server. The row is

@@ -12,14 +12,12 @@ type Options struct {
 	// is too large (txn.ErrTooLarge) gets one attempt, because the next would be as
 	// large.
 	Attempts int
-	// Backlog is the number of waiting rows above which Admit waits;
-	// 2,000 by default, and at most Capacity. It bounds how far the loader runs ahead of the
-	// observers.
+	// Backlog is the number of waiting rows above which Admit waits; 2,000 by default, and at most
+	// Capacity. It bounds how far loaders run ahead of the observers.
 	Backlog int
-	// MaxWait is the age of the oldest row that only needs a worker above which
-	// Admit waits; 1 s by default. It bounds how long a loaded row waits for the
-	// observers, however slow they are.
-	// Backlog cannot: on a machine that is busy with other work, 2,000 rows take a
+	// MaxWait is the age of the oldest row that only needs a worker above which Admit waits; 1 s
+	// by default. It bounds how long a loaded row waits for the observers, however slow they are.
+	// Backlog cannot bound that: on a machine that is busy with other work, 2,000 rows take a
 	// minute.
 	MaxWait time.Duration
 	// Capacity is the number of rows kept in memory; 200,000 by default. Further
@@ -32,8 +30,7 @@ type Options struct {
 	// Leases decide which observers with a Lease this process runs, if several processes
 	// share the table. nil: none.
 	Leases Leases
-	// Events are called when something happens; nil functions are skipped. They must not
-	// block.
+	// Events are callbacks; nil ones are skipped. They must not block.
 	Events Events
 }
 

@@ -20,9 +20,9 @@ type Observer struct {
 	Replaces []string
 	// Watches is the observed column. Several observers may watch one column.
 	Watches txn.Column
-	// Weak observers acknowledge nothing: they may run several times for one
-	// change. Weak is for columns that get weak notifications, or for observers that
-	// only depend on the present state.
+	// Weak observers acknowledge nothing: they may run several times for one change. Use it for
+	// columns that get weak notifications, and for observers that depend only on the present
+	// state.
 	Weak bool
 	// Batch is the maximum number of rows in one run, and so in one transaction. If it is
 	// more than one, a conflict or a failure splits the batch into halves.
@@ -60,10 +60,10 @@ type Observer struct {
 	// IdleAfter is how long Upstream must have had no work to count as idle;
 	// zero: any moment counts.
 	IdleAfter time.Duration
-	// Exclusive observers run one batch at a time, however many workers there are.
-	// This is for runs that write to many rows besides those that woke them, and would
-	// conflict there; see limits.go. It saves conflicts and guarantees nothing:
-	// transactions have to be correct without it.
+	// Exclusive observers run one batch at a time, however many workers there are. This is for
+	// runs that write to many rows besides those that woke them, and would conflict there; see
+	// limits.go. It avoids conflicts but guarantees nothing: transactions have to be correct
+	// without it.
 	Exclusive bool
 	// Lease names what a process must hold to run this observer, if several processes share
 	// the table; "" for an observer that any process may run. Observers with the same lease

@@ -18,7 +18,7 @@ import (
 // The graph of one snapshot is in a file. The rows whose edges may have changed since are in
 // memory: rank notes each row before it changes the edges.
 //
-// It is for a table that one process has to itself. Its methods may be called by several goroutines.
+// It is for a table that no other process uses. Several goroutines may call its methods.
 //
 // # Why no change is missed
 //
@@ -63,8 +63,8 @@ type GraphFile interface {
 	Write(ctx context.Context, content []byte) error
 }
 
-// NewGraphCache returns an empty cache that keeps the graph in a file. If the file cannot be read or
-// written, warn is told, and the cache goes on without it.
+// NewGraphCache returns an empty cache that keeps the graph in a file. If the file cannot be
+// read or written, the cache calls warn and works without it.
 func NewGraphCache(file GraphFile, warn func(what string, err error)) *GraphCache {
 	return &GraphCache{file: file, warn: warn, noted: make(map[string]uint64), most: mostNoted, partial: true}
 }

@@ -141,8 +141,8 @@ func ReadIndexSum(ctx context.Context, tx *txn.Txn) (s index.State, kept bool, e
 	return index.State{Documents: sum.Documents, Sum: index.Sum(sum.Sum)}, true, err
 }
 
-// SetIndexSum makes a sum that was found by a scan the one that is kept. No observer may
-// have run since the snapshot of the scan.
+// SetIndexSum stores a sum that a scan has computed. No observer may have run since the
+// snapshot of the scan.
 func SetIndexSum(ctx context.Context, tx *txn.Txn, s index.State) error {
 	err := eachSumPart(ctx, tx, func(row string, _ schema.StoredIndexSum) error {
 		tx.Delete(row, schema.IndexSumPart)

@@ -11,7 +11,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// RankTolerance reads the relative error that published ranks keep to.
+// RankTolerance reads the bound on the relative error of published ranks.
 func RankTolerance(ctx context.Context, tx *txn.Txn) (float64, error) {
 	v, err := tx.Get(ctx, schema.AppRow, schema.RankTolerance)
 	if err != nil {

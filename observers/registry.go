@@ -119,11 +119,12 @@ const (
 	refreshName = "refresh"
 )
 
-// TouchName is the name of the observer that there is only where the index files are divided.
+// TouchName is the name of the observer that exists only if the index files are divided into
+// shards.
 const TouchName = "touch"
 
-// Options are the dependencies and limits of the observers. The zero value of every field
-// but Sink and Tracker means its default; those two may be nil only if no observer runs.
+// Options are the dependencies and limits of the observers. The zero value of a field means
+// its default, except that Sink and Tracker may be nil only if no observer runs.
 type Options struct {
 	Sink    Sink
 	Tracker *Tracker

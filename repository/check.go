@@ -34,9 +34,8 @@ type IndexReport struct {
 const maxProblems = 1000
 
 // Check checks that the records of the store are consistent with each other and with the
-// schema, at one moment, that the index files are sound, and that they contain what the
-// store says. It does not recompute documents; package verify does. It calls tell now and then
-// to say how far it is.
+// schema, at one moment, that the index files are sound, and that they contain what the store
+// says. It does not recompute documents; package verify does. It reports its progress to tell.
 func (r *Repository) Check(ctx context.Context, tell func(format string, args ...any)) (*CheckReport, error) {
 	rep := &CheckReport{Problems: []txn.Problem{}}
 	var err error

@@ -29,8 +29,8 @@ type Freed struct {
 }
 
 // Collect collects the garbage of the whole repository and returns its space to the disk.
-// Everything else may run in the meantime; writes pause now and then. It calls tell now and then
-// to say how far it is.
+// Everything else may run in the meantime; writes pause from time to time. It reports its
+// progress to tell.
 func (r *Repository) Collect(ctx context.Context, tell func(format string, args ...any)) (*Freed, error) {
 	f := new(Freed)
 	var err error

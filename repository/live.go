@@ -15,7 +15,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Pulse is the state of the pipeline at a moment. It is cheap, because all of it is in
+// Pulse is the state of the pipeline at one moment. It costs little, because all of it is in
 // memory.
 type Pulse struct {
 	Time      time.Time

@@ -46,8 +46,8 @@ type Options struct {
 	// Memory is how many bytes of heap the whole program should stay within; 0 means the
 	// default of the store.
 	Memory int64
-	// Sync makes everything that was acknowledged survive the loss of the machine, not only
-	// of the process.
+	// Sync makes everything that was acknowledged survive a failure of the machine, not only of
+	// the process.
 	Sync bool
 	// History is how long the past stays readable; see txn.Options.
 	History time.Duration
@@ -83,7 +83,7 @@ type Options struct {
 	// Reindex rebuilds the index files first, even if they are missing, damaged or belong to
 	// another repository. Repository.Reindex then returns the result.
 	Reindex bool
-	// Told is called now and then with the number of clusters that a rebuild by Open has
+	// Told is called from time to time with the number of clusters that a rebuild by Open has
 	// exported. It may be nil.
 	Told func(clusters int)
 	// Log receives conflicts, failures and dead letters; nil logs nothing.
@@ -163,10 +163,9 @@ func StoreDir(dir string) string { return filepath.Join(dir, "store") }
 // IndexDir returns the directory of the index files.
 func IndexDir(dir string) string { return filepath.Join(dir, "index") }
 
-// Open opens or creates a data directory and starts its observers, which continue with
-// whatever was left to do. Errors: store.ErrInUse, store.ErrForeign, store.ErrNewerFormat,
-// their counterparts in package index, and ErrOtherIndex. After an error, stored data is
-// unchanged.
+// Open opens or creates a data directory and starts its observers, which continue with pending
+// work. Errors: store.ErrInUse, store.ErrForeign, store.ErrNewerFormat, their counterparts in
+// package index, and ErrOtherIndex. After an error, stored data is unchanged.
 func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err error) {
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()

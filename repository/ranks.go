@@ -15,7 +15,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Ranks says how exact the ranks are now.
+// Ranks returns how accurate the ranks are now.
 func (r *Repository) Ranks(ctx context.Context) (*counts.Ranks, error) {
 	tx, err := snapshot.Now(ctx, r.db)
 	if err != nil {
@@ -29,7 +29,7 @@ func (r *Repository) Ranks(ctx context.Context) (*counts.Ranks, error) {
 	return &ranks, nil
 }
 
-// FullSolve is the ranks held against a full solve.
+// FullSolve is the result of comparing the ranks with a full solve.
 type FullSolve struct {
 	counts.Ranks
 	SnapshotTS uint64 `json:"snapshot_ts"`

@@ -33,7 +33,7 @@ import (
 // they succeed, so files of another repository, or of another division, are never mistaken
 // for it.
 
-// MaxShards is how many shards there may be at most.
+// MaxShards is the greatest number of shards.
 const MaxShards = 1024
 
 // ErrOtherShards says that the index files of the store are divided into another number of

@@ -44,7 +44,7 @@ type Share struct {
 // at a time are safe, but do the work twice.
 const LeaseGarbage = "garbage"
 
-// ErrNobody: only the holder of a lease can do something, and no process holds it.
+// ErrNobody: a request needs the holder of a lease, and no process holds it.
 var ErrNobody = lease.ErrNobody
 
 // shared reports whether other processes may use the table.

@@ -38,8 +38,8 @@ type ObserverRuns struct {
 	BusyMS    float64 `json:"busy_ms"`
 }
 
-// Stats counts at one snapshot. If nothing was committed since the last time, also by an
-// earlier process, it answers with the counts of then.
+// Stats counts at one snapshot. If nothing was committed since the last call, in this or an
+// earlier process, it returns the counts of that call.
 func (r *Repository) Stats(ctx context.Context) (*Stats, error) {
 	s := r.Live()
 	var err error

@@ -98,7 +98,7 @@ func (r *Repository) Trace(ctx context.Context, u page.URL) (*trace.Journey, err
 	return j, nil
 }
 
-// Freshness says when a page could be found. Fields are nil if that is no longer known.
+// Freshness says when a page could be found. A field is nil if its time is no longer known.
 type Freshness struct {
 	LoadedAt     *time.Time `json:"loaded_at,omitempty"`
 	SearchableAt *time.Time `json:"searchable_at,omitempty"`

@@ -18,7 +18,8 @@ type FormatSetting string
 const (
 	FormatOff FormatSetting = ""
 	FormatOn  FormatSetting = "on"
-	// FormatOnSoon is on, and FormatOffSoon is off, while what was stored before is adapted.
+	// FormatOnSoon counts as on, and FormatOffSoon as off, while the program adapts stored
+	// fetches.
 	FormatOnSoon  FormatSetting = "on soon"
 	FormatOffSoon FormatSetting = "off soon"
 )
@@ -83,7 +84,7 @@ func (f *Format) Write(tx *txn.Txn, s FormatSetting) {
 }
 
 // Without returns the content of a fetch as if the setting had been off when it was loaded,
-// and whether that is another one.
+// and whether it differs.
 func (f *Format) Without(content []byte) ([]byte, bool, error) {
 	decoded, sum, err := DecodeContent(content)
 	if err != nil || !f.IsPage(&decoded) {

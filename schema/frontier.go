@@ -85,8 +85,8 @@ type FrontierEntry struct {
 	Kept, Lapsed bool
 	// Asked says that a user wants the URL visited now, before all others.
 	Asked bool
-	// Resource says that the URL is fetched only because a page asked for it when it was
-	// rendered, or as the icon of its host. Nothing in it is followed.
+	// Resource says that the URL is fetched only because a page asked for it when it was rendered,
+	// or as the icon of its host. The crawl follows no links in it.
 	Resource     bool
 	Due          time.Time // when a revisit is due
 	Depth, Hops  int

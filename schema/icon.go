@@ -19,7 +19,7 @@ var (
 	// SquareImage is the SHA-256 of the body of the fetch in force, if that is the icon of a site
 	// that names it (page.NamedIcon). w: loader
 	SquareImage = txn.Column{Group: GroupIcon, Name: "square"}
-	// IconImage is that body. w: loader
+	// IconImage is the body that Icon or SquareImage describes. w: loader
 	IconImage = txn.Column{Group: GroupBody, Name: "icon"}
 )
 

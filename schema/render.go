@@ -49,8 +49,8 @@ var (
 // Render, and absent while it is off.
 type RenderSetting string
 
-// The settings. A setting that ends in "soon" already holds, while what was stored before is
-// adapted.
+// The settings. A setting that ends in "soon" already holds, while the program adapts what
+// it stored before.
 const (
 	RenderOff      RenderSetting = ""
 	RenderAuto     RenderSetting = "auto"
@@ -71,8 +71,7 @@ func (s RenderSetting) Mode() RenderSetting {
 	return RenderSetting(mode)
 }
 
-// Soon returns the setting that means mode s while what was stored before is still being
-// adapted.
+// Soon returns the setting for mode s while the program adapts what it stored before.
 func (s RenderSetting) Soon() RenderSetting {
 	if s == RenderOff {
 		return RenderOffSoon
@@ -207,7 +206,7 @@ func DecodeForm(b []byte) (f StoredForm, err error) {
 }
 
 // WithoutResource returns the content of a fetch as if the setting had been off when it was
-// loaded, and whether that is another one.
+// loaded, and whether it differs.
 func WithoutResource(content []byte) ([]byte, bool, error) {
 	f, sum, err := DecodeContent(content)
 	if err != nil || !f.Resource {

@@ -11,7 +11,7 @@ import (
 // cluster begins at "".
 func SummaryRow(k page.ContentKey, from string) string { return string(k[:]) + from }
 
-// SplitMemberRow splits a member row, or the row of a summary, behind the content key.
+// SplitMemberRow splits a member row, or the row of a summary, after the content key.
 func SplitMemberRow(row string) (cluster, at string) {
 	n := min(len(row), len(page.ContentKey{}))
 	return row[:n], row[n:]

@@ -2,13 +2,13 @@ package store
 
 import "errors"
 
-// Sentinels to test with errors.Is. Engines wrap them with what and where.
+// Errors to test with errors.Is. Engines wrap them, and add what failed, and where.
 var (
 	// ErrClosed: the table was closed.
 	ErrClosed = errors.New("store: table is closed")
 	// ErrTooLarge: a limit of Limits was exceeded; nothing was changed.
 	ErrTooLarge = errors.New("store: larger than the table's limit")
-	// ErrUnknownGroup: a locality group that the table was not opened with.
+	// ErrUnknownGroup: the table was not opened with this locality group.
 	ErrUnknownGroup = errors.New("store: unknown locality group")
 	// ErrInUse: another process holds the directory.
 	ErrInUse = errors.New("store: data directory is in use by another process")
@@ -17,19 +17,19 @@ var (
 	ErrForeign = errors.New("store: something else is stored there")
 	// ErrNewerFormat: the directory was written by a newer version.
 	ErrNewerFormat = errors.New("store: directory was written by a newer version")
-	// ErrCorrupt: stored bytes that cannot be what was written.
+	// ErrCorrupt: stored bytes are not those that were written.
 	ErrCorrupt = errors.New("store: corrupt data")
-	// ErrNotDone comes with an Unknown outcome that is not: certainly nothing
-	// happened, and nothing will. The write was turned away before it began (no
-	// space, the context ended while it was queued, no commit timestamp).
+	// ErrNotDone settles an Unknown outcome: nothing happened, and nothing will. The write was
+	// rejected before it began (no space, the context ended while it was queued, no commit
+	// timestamp).
 	ErrNotDone = errors.New("store: nothing was changed")
 	// ErrBroken: a write failed half-way; the table takes no more of them until it
 	// is opened again.
 	ErrBroken = errors.New("store: a write has failed, open the table again")
 	// ErrNoSpace: the disk is full.
 	ErrNoSpace = errors.New("store: no space left")
-	// ErrUnavailable: the server of the table did not answer, or turned the call away for
-	// now. The same call may succeed later.
+	// ErrUnavailable: the server of the table did not answer, or rejected the call for now. The
+	// same call may succeed later.
 	ErrUnavailable = errors.New("store: the server does not answer")
 	// ErrUnwritable: the table's directory was removed, or made read-only, while the
 	// table was open.
@@ -40,8 +40,8 @@ var (
 )
 
 // Fatal reports whether every later call would fail with the same error until an operator
-// makes room, repairs the table, or opens it again. The outcome may be any: a write that
-// finds the disk full may or may not have happened.
+// makes room, repairs the table, or opens it again. It says nothing about the outcome: a write
+// that finds the disk full may or may not have happened.
 func Fatal(err error) bool {
 	for _, e := range []error{ErrBroken, ErrNoSpace, ErrUnwritable, ErrIO, ErrCorrupt, ErrClosed} {
 		if errors.Is(err, e) {
@@ -51,8 +51,7 @@ func Fatal(err error) bool {
 	return false
 }
 
-// SettingError says that the text that names a table, such as a URL, is not one. Nothing was
-// opened.
+// SettingError says that the name of a table, such as a URL, is not valid. Nothing was opened.
 type SettingError struct {
 	Err error
 }

@@ -30,7 +30,8 @@ type Table interface {
 	// Groups lists the locality groups with which the table was opened.
 	Groups() []GroupSpec
 
-	// Close waits for running calls and releases the table.
+	// Close waits for running calls and releases the table. Later reads and writes fail with
+	// ErrClosed; a second Close does nothing.
 	Close() error
 }
 

@@ -39,15 +39,15 @@ type Timestamps interface {
 //	if Alive(token) has returned false in any process,
 //	Valid has been returning an error in the owner of the token, and does so for ever.
 //
-// This holds for a process that was stopped, or cut off, and continues afterwards. So
-// whoever did something under the protection of its token calls Valid afterwards, and
-// discards the result if that fails.
+// This holds for a process that was stopped, or cut off, and continues afterwards. So a
+// process that did something under the protection of its token calls Valid afterwards, and
+// discards the result if Valid fails.
 type Liveness interface {
 	// Token names this process. It is in all locks of its transactions.
 	Token() string
 
 	// Valid returns nil while no other process can consider this one dead, and the reason
-	// otherwise. It must be fast: reads of transactions call it.
+	// otherwise. It must be fast, because every read of a transaction calls it.
 	Valid() error
 
 	// Alive reports whether the process with a token may be alive. An error means that

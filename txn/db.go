@@ -41,8 +41,9 @@ type Options struct {
 	// truth; Handover only makes looking for notifications unnecessary.
 	Handover func([]Notification)
 	// Written receives the cells of each transaction that has committed, or whose outcome is
-	// unknown, with the commit timestamp, or one that is not below it. It is called in the goroutine
-	// of Commit, before Counters count the transaction, and must not block. nil: nobody wants them.
+	// unknown, with the commit timestamp, or with one that is not below it. Commit calls it in its
+	// own goroutine, before Counters count the transaction. It must not block. nil: it is not
+	// called.
 	Written func(commit uint64, cells iter.Seq[Cell])
 	// LockTTL is the age at which a lock counts as abandoned even if its
 	// owner's token is alive. 0 means 10 s.

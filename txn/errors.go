@@ -15,7 +15,7 @@ var (
 	ErrUnknown = errors.New("txn: outcome unknown")
 	// ErrDone: the transaction was committed or rolled back before.
 	ErrDone = errors.New("txn: transaction has ended")
-	// ErrClosed: the DB was closed.
+	// ErrClosed: the DB is closed.
 	ErrClosed = errors.New("txn: closed")
 	// ErrNoTimestamps: no oracle has answered for as long as a caller waits.
 	ErrNoTimestamps = errors.New("txn: no timestamps")

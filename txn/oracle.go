@@ -11,9 +11,9 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// The oracle hands out timestamps in strictly increasing order, also across restarts:
-// it persists a ceiling before it hands out any timestamp below it, and starts at
-// the persisted ceiling (paper, section 2.3).
+// Oracle hands out timestamps in strictly increasing order, also across restarts: it persists
+// a ceiling before it hands out any timestamp below it, and starts at the persisted ceiling
+// (paper, section 2.3).
 //
 // # The commit window
 //

@@ -20,7 +20,7 @@ type Pin struct {
 	Name string `json:"name"`
 	// TS is the timestamp that stays readable, with everything above it.
 	TS uint64 `json:"ts"`
-	// Owner tells people who needs the pin, and why.
+	// Owner says who needs the pin, and why.
 	Owner   string    `json:"owner"`
 	Created time.Time `json:"created"`
 	// Expires is the time at which the pin expires; the zero time means never.

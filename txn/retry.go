@@ -44,12 +44,12 @@ func sleepFor(ctx context.Context, d time.Duration) error {
 // maxAttempts bounds Run: with the waits in between, it takes about half a minute.
 const maxAttempts = 40
 
-// Run begins a transaction, calls fn, and commits. After a conflict it waits and starts
-// over with a new transaction. Transactions that conflicted at one cell retry in order of
-// arrival (fairqueue.go), so none starves. A process that others have found dead does not
-// start over (ErrDead). fn must have no effects
-// outside the transaction, and must not commit. Run returns an unknown outcome
-// to the caller: only the caller knows whether a repetition does harm.
+// Run begins a transaction, calls fn, and commits. After a conflict it waits and starts over
+// with a new transaction. Transactions that conflicted at one cell retry in order of arrival
+// (fairqueue.go), so none starves. A process that others have found dead does not start over
+// (ErrDead). fn must have no effects outside the transaction, and must not commit. Run returns
+// an unknown outcome to the caller (ErrUnknown), because only the caller knows whether a
+// repetition is harmful.
 func (db *DB) Run(ctx context.Context, fn func(*Txn) error) (commit uint64, err error) {
 	wait := backoff{}
 	place := queuePlace{queue: &db.fair}

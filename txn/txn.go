@@ -64,8 +64,8 @@ type rowGroup struct {
 	row, group string
 }
 
-// Begin starts a transaction with the snapshot of this moment: it sees every
-// commit that was acknowledged before.
+// Begin starts a transaction whose snapshot is this moment: it sees every commit that was
+// acknowledged before the call.
 func (db *DB) Begin(ctx context.Context) (*Txn, error) {
 	t := &Txn{db: db}
 	db.point.readers.enter(&t.hold) // before the timestamp is taken
