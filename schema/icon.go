@@ -8,10 +8,11 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// GroupIcon says which URLs are icons of sites. Its rows are few and small, so that a search can
-// look for those of some hosts.
+// GroupIcon is the locality group that says which URLs are icons of sites. Its rows are few and
+// small, so a search can read those of some hosts.
 const GroupIcon = "icon" // URL rows
 
+// The columns of icons.
 var (
 	// Icon is the SHA-256 of the body of the fetch in force, if that is the icon of its site
 	// (page.OwnIcon). w: loader

@@ -89,6 +89,7 @@ func DecodeRankPart(b []byte) ([]RankChange, error) {
 	return list, nil
 }
 
+// String shows the change, for messages of tests.
 func (p RankChange) String() string {
 	return fmt.Sprintf("%q: %+v, moved %t, again %t", p.Row, p.State, p.Moved, p.Again)
 }

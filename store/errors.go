@@ -56,6 +56,7 @@ type SettingError struct {
 	Err error
 }
 
+// Error is the text of the reason.
 func (e *SettingError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the reason.
