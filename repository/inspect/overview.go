@@ -145,9 +145,9 @@ func (o *overview) readCluster() error {
 	return nil
 }
 
-// readChain follows the chain step by step.
+// readChain follows the chain step by step, through a loop once.
 func (o *overview) readChain() error {
-	for u := o.URL; u != "" && len(o.Chain) < maxChain; {
+	for u := o.URL; u != "" && len(o.Chain) < maxChain && !slices.Contains(o.Chain, u); {
 		o.Chain = append(o.Chain, u)
 		way, err := observers.WayOf(o.ctx, o.tx, u)
 		if err != nil {

@@ -97,3 +97,19 @@ func turnPages(t *testing.T, r *repository.Repository, u page.URL, opts inspect.
 		}
 	}
 }
+
+// The chain of a URL passes through a loop once.
+func TestChainWithALoop(t *testing.T) {
+	redirect := func(from, to page.URL) page.Fetch {
+		return page.Fetch{URL: from, Time: time.Unix(1e9, 0).UTC(), Status: http.StatusFound, Header: http.Header{"Location": {string(to)}}}
+	}
+	const in, a, b = page.URL("https://in.example/"), page.URL("https://a.example/"), page.URL("https://b.example/")
+	r := opened(t, repository.Options{}, redirect(in, a), redirect(a, b), redirect(b, a))
+	o, err := inspect.ReadOverview(t.Context(), r, in, inspect.OverviewOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []page.URL{in, a, b}; !slices.Equal(o.Chain, want) {
+		t.Errorf("the chain is %q, want %q", o.Chain, want)
+	}
+}
