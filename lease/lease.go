@@ -42,6 +42,9 @@ type Place struct {
 	Search string `json:"search,omitempty"`
 }
 
+// SameDirectory reports whether two processes use one data directory.
+func (p Place) SameDirectory(other Place) bool { return p.Host == other.Host && p.Data == other.Data }
+
 // String is the process and its host.
 func (p Place) String() string { return fmt.Sprintf("process %d on %s", p.Process, p.Host) }
 

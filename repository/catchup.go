@@ -29,7 +29,7 @@ import (
 //
 // Until the files have caught up, they stay behind their mark, so readers refuse them. After
 // a crash here, the next Open begins again.
-func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
+func (r *Repository) catchUp(ctx context.Context) error {
 	w := r.files.own
 	last, err := r.db.Now(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 	}
 	if w.Opened().Seq > last {
 		// No change of this store would ever count as newer than the content of the files.
-		log.Warn("the index files are newer than the store and are rebuilt from it")
+		r.log.Warn("the index files are newer than the store and are rebuilt from it")
 		if err := r.files.close(); err != nil {
 			return err
 		}
@@ -64,7 +64,7 @@ func (r *Repository) catchUp(ctx context.Context, log *zap.Logger) error {
 		}
 	}
 	if !same {
-		if err := r.exportMissing(ctx, tx, why, log); err != nil {
+		if err := r.exportMissing(ctx, tx, why); err != nil {
 			return fmt.Errorf("export to the index files what they lack: %w", spaceError(err))
 		}
 	}
@@ -101,7 +101,7 @@ func eachIndexed(ctx context.Context, tx *txn.Txn, in keyRange, fn func(page.Con
 	})
 }
 
-func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error, log *zap.Logger) error {
+func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error) error {
 	w := r.files.own
 	keys, err := r.differingNow(ctx, tx, why != nil)
 	if err != nil {
@@ -123,7 +123,7 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error, 
 			return err
 		}
 		if !r.shared() || len(keys) > 0 {
-			log.Warn("the index files had lost their last writes, which were exported again", zap.Int("documents", len(keys)), zap.Error(why))
+			r.log.Warn("the index files had lost their last writes, which were exported again", zap.Int("documents", len(keys)), zap.Error(why))
 		}
 	}
 	return nil

@@ -55,15 +55,12 @@ func (r *Repository) Collect(ctx context.Context, tell func(format string, args 
 	return f, err
 }
 
-// startCollector starts the collection of garbage in the background if opts ask for it. It
-// takes a twentieth of one processor.
-func (r *Repository) startCollector(ctx context.Context, opts Options) (err error) {
-	if !opts.Collect {
-		return nil
-	}
+// startCollector starts the collection of garbage in the background. It takes a twentieth of one
+// processor.
+func (r *Repository) startCollector(ctx context.Context) (err error) {
 	r.collector, err = r.db.NewCollector(ctx, txn.CollectOptions{
 		Answers: r.pipeline,
-		Failed:  func(err error) { opts.Log.Warn("will try again to collect garbage", zap.Error(err)) },
+		Failed:  func(err error) { r.log.Warn("will try again to collect garbage", zap.Error(err)) },
 	})
 	return err
 }

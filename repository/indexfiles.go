@@ -80,6 +80,25 @@ func (f *indexFiles) write(do func(observers.Sink) error) error {
 	return nil
 }
 
+// replace rebuilds the index: it makes writers write to next as well, fills it, and installs it in
+// the place of the present one. After an error it discards next, unless that was installed.
+func (f *indexFiles) replace(ctx context.Context, next NextIndex, fill func() error, install func() (installed bool, err error)) (err error) {
+	f.begin(next)
+	installed := false
+	defer func() {
+		if !installed {
+			err = errors.Join(err, f.discard(ctx))
+		}
+	}()
+	if err := fill(); err != nil {
+		return fmt.Errorf("export to a new index: %w", err)
+	}
+	if installed, err = install(); err != nil {
+		return fmt.Errorf("put the new index in place: %w", err)
+	}
+	return nil
+}
+
 // begin makes writers write to next as well.
 func (f *indexFiles) begin(next NextIndex) {
 	f.mu.Lock()
@@ -206,8 +225,8 @@ func fileError(err error) error {
 	if index.IsFull(err) {
 		return spaceError(err)
 	}
-	var e *sqlite.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
 		return err
 	}
 	switch e.Code() & 0xff { // the primary result code

@@ -26,13 +26,12 @@ import (
 // In both directions loads follow the new setting before the fetches are read here, so
 // none is missed. A crash on the way leaves the setting at "soon", and the next Open
 // continues.
-func (r *Repository) matchFormat(ctx context.Context, f *schema.Format, want *bool, log *zap.Logger) error {
-	tx, err := r.db.Begin(ctx)
-	if err != nil {
+func (r *Repository) matchFormat(ctx context.Context, f *schema.Format, want *bool) error {
+	var now schema.FormatSetting
+	err := r.db.View(ctx, func(tx *txn.Txn) (err error) {
+		now, err = f.Read(ctx, tx)
 		return err
-	}
-	defer tx.Rollback()
-	now, err := f.Read(ctx, tx)
+	})
 	if err != nil {
 		return err
 	}
@@ -42,9 +41,9 @@ func (r *Repository) matchFormat(ctx context.Context, f *schema.Format, want *bo
 	}
 	switch {
 	case on && now != schema.FormatOn:
-		err = r.admitFormat(ctx, f, log)
+		err = r.admitFormat(ctx, f)
 	case !on && now != schema.FormatOff:
-		err = r.dismissFormat(ctx, f, log)
+		err = r.dismissFormat(ctx, f)
 	}
 	if err != nil {
 		return fmt.Errorf("change the setting of %s: %w", f.Name, err)
@@ -53,7 +52,7 @@ func (r *Repository) matchFormat(ctx context.Context, f *schema.Format, want *bo
 }
 
 // admitFormat turns the setting on.
-func (r *Repository) admitFormat(ctx context.Context, f *schema.Format, log *zap.Logger) error {
+func (r *Repository) admitFormat(ctx context.Context, f *schema.Format) error {
 	if err := r.setFormat(ctx, f, schema.FormatOnSoon); err != nil {
 		return err
 	}
@@ -66,13 +65,13 @@ func (r *Repository) admitFormat(ctx context.Context, f *schema.Format, log *zap
 		return err
 	}
 	if again > 0 {
-		log.Warn(f.Name+" are indexed from now on; those that were fetched before have to be fetched again", zap.Int("urls", again))
+		r.log.Warn(f.Name+" are indexed from now on; those that were fetched before have to be fetched again", zap.Int("urls", again))
 	}
 	return r.setFormat(ctx, f, schema.FormatOn)
 }
 
 // dismissFormat turns the setting off.
-func (r *Repository) dismissFormat(ctx context.Context, f *schema.Format, log *zap.Logger) error {
+func (r *Repository) dismissFormat(ctx context.Context, f *schema.Format) error {
 	if err := r.setFormat(ctx, f, schema.FormatOffSoon); err != nil {
 		return err
 	}
@@ -91,17 +90,13 @@ func (r *Repository) dismissFormat(ctx context.Context, f *schema.Format, log *z
 		return err
 	}
 	if gone > 0 {
-		log.Warn(f.Name+" are not indexed any more", zap.Int("urls", gone))
+		r.log.Warn(f.Name+" are not indexed any more", zap.Int("urls", gone))
 	}
 	return r.setFormat(ctx, f, schema.FormatOff)
 }
 
 func (r *Repository) setFormat(ctx context.Context, f *schema.Format, to schema.FormatSetting) error {
-	_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
-		f.Write(tx, to)
-		return nil
-	})
-	return err
+	return r.write(ctx, func(tx *txn.Txn) { f.Write(tx, to) })
 }
 
 // eachOfFormat calls fn, in transactions, for the fetches in force that are documents of a

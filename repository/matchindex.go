@@ -45,20 +45,26 @@ func (r *Repository) openIndex(ctx context.Context, opts Options) error {
 	case err != nil:
 		return err
 	case why == "":
-		return r.catchUp(ctx, opts.Log)
-	}
-	if why != "" {
-		opts.Log.Warn(why + "; they are made again from the store")
+		return r.catchUp(ctx)
 	}
 	if err := r.files.close(); err != nil && !opts.Reindex {
 		return err
+	}
+	return r.rebuildAtOpen(ctx, why, opts)
+}
+
+// rebuildAtOpen makes the index again from the store. why says why that is necessary; "": only the
+// options ask for it.
+func (r *Repository) rebuildAtOpen(ctx context.Context, why string, opts Options) error {
+	if why != "" {
+		r.log.Warn(why + "; the index is made again from the store")
 	}
 	res, err := r.rebuild(ctx, opts.Told)
 	if err != nil {
 		return err
 	}
 	if why != "" {
-		opts.Log.Warn("the index files are complete", zap.Int("documents", res.Documents))
+		r.log.Warn("the index is complete", zap.Int("documents", res.Documents))
 	}
 	if opts.Reindex {
 		r.rebuilt = &res
@@ -150,12 +156,7 @@ func parseWritten(cell string) (w written, err error) {
 
 // readWritten reads what noteWritten wrote.
 func (r *Repository) readWritten(ctx context.Context) error {
-	tx, err := r.db.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	v, err := tx.Get(ctx, schema.AppRow, schema.IndexID)
+	v, err := r.fact(ctx, schema.IndexID)
 	if err != nil || !v.Exists {
 		return err
 	}

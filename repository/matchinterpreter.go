@@ -21,14 +21,9 @@ import (
 //
 // The version is written after the last URL was woken: after a crash before that, Open
 // begins again, and waking a URL twice is harmless.
-func (r *Repository) matchInterpreter(ctx context.Context, log *zap.Logger) error {
-	tx, err := r.db.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
+func (r *Repository) matchInterpreter(ctx context.Context) error {
 	now := strconv.Itoa(page.InterpretVersion)
-	known, err := tx.Get(ctx, schema.AppRow, schema.Interpreted)
+	known, err := r.fact(ctx, schema.Interpreted)
 	if err != nil || string(known.Data) == now {
 		return err
 	}
@@ -42,7 +37,7 @@ func (r *Repository) matchInterpreter(ctx context.Context, log *zap.Logger) erro
 		return fmt.Errorf("interpret stored pages anew: %w", err)
 	}
 	if woken > 0 {
-		log.Info("another version of this program interpreted the stored pages; they are interpreted again", zap.Int("urls", woken))
+		r.log.Info("another version of this program interpreted the stored pages; they are interpreted again", zap.Int("urls", woken))
 	}
 	return r.setFact(ctx, schema.Interpreted, []byte(now))
 }

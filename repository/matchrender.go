@@ -3,10 +3,12 @@ package repository
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"go.uber.org/zap"
 
+	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
@@ -28,12 +30,11 @@ import (
 // loaded or interpreted from then on follow it. A crash on the way leaves the setting at
 // "soon", and the next Open continues; repeating a part changes nothing.
 func (r *Repository) matchRender(ctx context.Context, opts Options) error {
-	tx, err := r.db.Begin(ctx)
-	if err != nil {
+	var now schema.RenderSetting
+	err := r.db.View(ctx, func(tx *txn.Txn) (err error) {
+		now, err = schema.ReadRender(ctx, tx)
 		return err
-	}
-	defer tx.Rollback()
-	now, err := schema.ReadRender(ctx, tx)
+	})
 	if err != nil {
 		return err
 	}
@@ -50,16 +51,16 @@ func (r *Repository) matchRender(ctx context.Context, opts Options) error {
 			return err
 		}
 		if want == schema.RenderOff {
-			err = r.dismissForms(ctx, opts.Log)
+			err = r.dismissForms(ctx)
 		} else {
-			err = r.admitForms(ctx, now.Mode(), want, opts.Log)
+			err = r.admitForms(ctx, now.Mode(), want)
 		}
 		if err == nil {
 			err = r.setRender(ctx, want)
 		}
 	}
 	if err == nil && want != schema.RenderOff {
-		err = r.matchRenderer(ctx, tx, opts)
+		err = r.matchRenderer(ctx, opts.Renderer)
 	}
 	if err != nil {
 		return fmt.Errorf("change the setting of rendering: %w", err)
@@ -68,15 +69,11 @@ func (r *Repository) matchRender(ctx context.Context, opts Options) error {
 }
 
 func (r *Repository) setRender(ctx context.Context, to schema.RenderSetting) error {
-	_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
-		to.Write(tx)
-		return nil
-	})
-	return err
+	return r.write(ctx, to.Write)
 }
 
 // admitForms turns rendering on, or to another mode.
-func (r *Repository) admitForms(ctx context.Context, from, to schema.RenderSetting, log *zap.Logger) error {
+func (r *Repository) admitForms(ctx context.Context, from, to schema.RenderSetting) error {
 	again := 0
 	err := r.eachCell(ctx, schema.FetchContent, func(tx *txn.Txn, row string) error {
 		f, err := fetchOf(ctx, tx, row)
@@ -95,14 +92,14 @@ func (r *Repository) admitForms(ctx context.Context, from, to schema.RenderSetti
 		return err
 	}
 	if again > 0 && from == schema.RenderOff {
-		log.Warn("pages are rendered from now on; resources that were fetched before have to be fetched again",
+		r.log.Warn("pages are rendered from now on; resources that were fetched before have to be fetched again",
 			zap.String("render", string(to)), zap.Int("urls", again))
 	}
 	return nil
 }
 
 // dismissForms takes away everything that rendering has stored.
-func (r *Repository) dismissForms(ctx context.Context, log *zap.Logger) error {
+func (r *Repository) dismissForms(ctx context.Context) error {
 	gone := 0
 	err := r.eachCell(ctx, schema.Form, func(tx *txn.Txn, row string) error {
 		gone++
@@ -138,25 +135,21 @@ func (r *Repository) dismissForms(ctx context.Context, log *zap.Logger) error {
 		return err
 	}
 	if gone > 0 {
-		log.Warn("pages are no longer rendered; they are indexed as they were fetched", zap.Int("pages", gone))
+		r.log.Warn("pages are no longer rendered; they are indexed as they were fetched", zap.Int("pages", gone))
 	}
-	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Delete(schema.AppRow, schema.RenderVersion)
-		return nil
-	})
-	return err
+	return r.write(ctx, func(tx *txn.Txn) { tx.Delete(schema.AppRow, schema.RenderVersion) })
 }
 
 // matchRenderer wakes render at all forms if the last process to open the repository had
 // another browser, or none: its version is 0 then. The forms say for themselves whether they
 // have to be renewed. The version is written last, so a crash begins again.
-func (r *Repository) matchRenderer(ctx context.Context, tx *txn.Txn, opts Options) error {
+func (r *Repository) matchRenderer(ctx context.Context, renderer observers.Renderer) error {
 	version := uint64(0)
-	if opts.Renderer != nil {
-		version = opts.Renderer.Version()
+	if renderer != nil {
+		version = renderer.Version()
 	}
 	now := strconv.FormatUint(version, 10)
-	known, err := tx.Get(ctx, schema.AppRow, schema.RenderVersion)
+	known, err := r.fact(ctx, schema.RenderVersion)
 	if err != nil || string(known.Data) == now {
 		return err
 	}
@@ -183,10 +176,8 @@ func (r *Repository) warnUnrendered() {
 func (r *Repository) eachCell(ctx context.Context, c txn.Column, fn func(tx *txn.Txn, row string) error) error {
 	stored := func(tx *txn.Txn, found func(row string) error) error {
 		return tx.Scan(ctx, c.Group, "", "", func(row string, cols []txn.Version) error {
-			for _, cell := range cols {
-				if cell.Name == c.Name {
-					return found(row)
-				}
+			if slices.ContainsFunc(cols, func(cell txn.Version) bool { return cell.Name == c.Name }) {
+				return found(row)
 			}
 			return nil
 		})

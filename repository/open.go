@@ -264,8 +264,10 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		return err
 	}
 	if !r.shared() {
-		if err := r.startCollector(ctx, opts); err != nil { // before anything is written
-			return err
+		if opts.Collect {
+			if err := r.startCollector(ctx); err != nil { // before anything is written
+				return err
+			}
 		}
 		if err := r.match(ctx, opts); err != nil {
 			return err
@@ -276,11 +278,11 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		r.tracing.log.Loaded(row)
 	})
 	r.load.PDF = opts.PDFReader
-	if err := r.startTracing(ctx, opts); err != nil {
+	if err := r.startTracing(ctx); err != nil {
 		return err
 	}
 	if r.shared() {
-		return r.startShared(ctx, opts.Log)
+		return r.startShared(ctx)
 	}
 	return r.pipeline.Start(ctx, r.db)
 }
@@ -306,7 +308,7 @@ func (r *Repository) register(opts Options, crawl []notify.Observer) error {
 
 // makePipeline makes the pipeline that runs the observers. It does not start it.
 func (r *Repository) makePipeline(opts Options) error {
-	n := notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Capacity: queueCapacity(opts.Memory), Events: r.events(opts.Log)}
+	n := notify.Options{Workers: opts.Workers, Backlog: opts.Backlog, Capacity: queueCapacity(opts.Memory), Events: r.events()}
 	if r.shared() {
 		leases, err := r.newLeases(opts)
 		if err != nil {
@@ -338,13 +340,13 @@ func (r *Repository) match(ctx context.Context, opts Options) error {
 // matchMeaning makes sure that stored pages mean what this program and its settings make of
 // them.
 func (r *Repository) matchMeaning(ctx context.Context, opts Options) error {
-	if err := r.matchInterpreter(ctx, opts.Log); err != nil {
+	if err := r.matchInterpreter(ctx); err != nil {
 		return err
 	}
-	if err := r.matchFormat(ctx, &schema.OfficeFormat, opts.Office, opts.Log); err != nil {
+	if err := r.matchFormat(ctx, &schema.OfficeFormat, opts.Office); err != nil {
 		return err
 	}
-	if err := r.matchFormat(ctx, &schema.PDFFormat, opts.PDF, opts.Log); err != nil {
+	if err := r.matchFormat(ctx, &schema.PDFFormat, opts.PDF); err != nil {
 		return err
 	}
 	return r.matchRender(ctx, opts)
@@ -409,18 +411,18 @@ func (r *Repository) Close() error {
 const loggedRows = 3
 
 // events logs failures of observers, and records all their runs for traces.
-func (r *Repository) events(log *zap.Logger) notify.Events {
+func (r *Repository) events() notify.Events {
 	return notify.Events{
 		Tried: r.tracing.log.Attempt,
 		Conflict: func(observer string, rows []string, err error) {
-			log.Debug("observer met a conflict", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Error(err))
+			r.log.Debug("observer met a conflict", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Error(err))
 		},
-		StoreFailed: func(err error) { log.Warn("the store did not answer, will try again", zap.Error(err)) },
+		StoreFailed: func(err error) { r.log.Warn("the store did not answer, will try again", zap.Error(err)) },
 		Failed: func(observer string, rows []string, attempt int, err error) {
-			log.Warn("observer failed, will try again", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Strings("first", rows[:min(len(rows), loggedRows)]), zap.Int("attempt", attempt), zap.Error(err))
+			r.log.Warn("observer failed, will try again", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Strings("first", rows[:min(len(rows), loggedRows)]), zap.Int("attempt", attempt), zap.Error(err))
 		},
 		Dead: func(observer, row string, err error) {
-			log.Error("observer gave up on a row; see `indexer dead list`", zap.String("observer", observer), zap.String("row", row), zap.Error(err))
+			r.log.Error("observer gave up on a row; see `indexer dead list`", zap.String("observer", observer), zap.String("row", row), zap.Error(err))
 		},
 	}
 }

@@ -37,15 +37,29 @@ func (r *Repository) openDB(ctx context.Context, opts Options) error {
 	if n, err := db.ResolveAbandoned(ctx); err != nil {
 		return err
 	} else if n > 0 {
-		opts.Log.Info("resolved the locks of a process that died", zap.Int("locks", n))
+		r.log.Info("resolved the locks of a process that died", zap.Int("locks", n))
 	}
 	return nil
 }
 
+// fact reads a fact about the whole repository.
+func (r *Repository) fact(ctx context.Context, c txn.Column) (v txn.Value, err error) {
+	err = r.db.View(ctx, func(tx *txn.Txn) error {
+		v, err = tx.Get(ctx, schema.AppRow, c)
+		return err
+	})
+	return v, err
+}
+
 // setFact writes a fact about the whole repository.
 func (r *Repository) setFact(ctx context.Context, c txn.Column, value []byte) error {
+	return r.write(ctx, func(tx *txn.Txn) { tx.Set(schema.AppRow, c, value) })
+}
+
+// write commits a transaction that only writes.
+func (r *Repository) write(ctx context.Context, fn func(*txn.Txn)) error {
 	_, err := r.db.Run(ctx, func(tx *txn.Txn) error {
-		tx.Set(schema.AppRow, c, value)
+		fn(tx)
 		return nil
 	})
 	return err

@@ -90,22 +90,9 @@ func (r *Repository) openOther(ctx context.Context, opts Options) error {
 		return fmt.Errorf("%w: it holds %d documents that this store did not export", ErrOtherIndex, have.State.Documents)
 	case have.ID == known && why == "":
 		r.files.use(r.other)
-		return r.catchUpOther(ctx, have.State, opts.Log)
+		return r.catchUpOther(ctx, have.State)
 	}
-	if why != "" {
-		opts.Log.Warn(why + "; it is made again from the store")
-	}
-	res, err := r.rebuildOther(ctx, opts.Told)
-	if err != nil {
-		return err
-	}
-	if why != "" {
-		opts.Log.Warn("the index is complete", zap.Int("documents", res.Documents))
-	}
-	if opts.Reindex {
-		r.rebuilt = &res
-	}
-	return nil
+	return r.rebuildAtOpen(ctx, why, opts)
 }
 
 // leaveFiles records that the index files in the data directory, if there are any, miss
@@ -119,12 +106,7 @@ func (r *Repository) leaveFiles(ctx context.Context) error {
 
 // readOtherID returns the ID that the index of this repository must have; "" for none yet.
 func (r *Repository) readOtherID(ctx context.Context) (string, error) {
-	tx, err := r.db.Begin(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer tx.Rollback()
-	v, err := tx.Get(ctx, schema.AppRow, schema.OtherIndexID)
+	v, err := r.fact(ctx, schema.OtherIndexID)
 	return string(v.Data), err
 }
 
@@ -146,7 +128,7 @@ func (r *Repository) makeOtherID(ctx context.Context) (id string, err error) {
 // writes to the index first and to the store afterwards, so something is missing only if the
 // index has lost it, for example because an older copy was restored. The sums of the two
 // sides tell. They do not cover ranks and times, which are compared only if the sums differ.
-func (r *Repository) catchUpOther(ctx context.Context, have index.State, log *zap.Logger) error {
+func (r *Repository) catchUpOther(ctx context.Context, have index.State) error {
 	tx, err := snapshot.Now(ctx, r.db)
 	if err != nil {
 		return err
@@ -167,7 +149,7 @@ func (r *Repository) catchUpOther(ctx context.Context, have index.State, log *za
 		return fmt.Errorf("export to the index what it lacks: %w", err)
 	}
 	if len(lost) > 0 {
-		log.Warn("the index lacked documents or had old ones, which were exported again", zap.Int("documents", len(lost)))
+		r.log.Warn("the index lacked documents or had old ones, which were exported again", zap.Int("documents", len(lost)))
 	}
 	return nil
 }
@@ -192,18 +174,10 @@ func (r *Repository) rebuildOther(ctx context.Context, told func(clusters int)) 
 	if err != nil {
 		return res, fmt.Errorf("begin a new index: %w", err)
 	}
-	r.files.begin(next)
-	installed := false
-	defer func() {
-		if !installed {
-			err = errors.Join(err, r.files.discard(ctx))
-		}
-	}()
-	if err := r.exportAll(ctx, &r.files, keyRange{}, told); err != nil {
-		return res, fmt.Errorf("export to a new index: %w", err)
-	}
-	if installed, err = r.files.installOther(ctx, r.other); err != nil {
-		return res, fmt.Errorf("put the new index in place: %w", err)
+	fill := func() error { return r.exportAll(ctx, &r.files, keyRange{}, told) }
+	err = r.files.replace(ctx, next, fill, func() (bool, error) { return r.files.installOther(ctx, r.other) })
+	if err != nil {
+		return res, err
 	}
 	now, err := r.other.Inspect(ctx)
 	if err != nil {

@@ -242,12 +242,7 @@ func (r *Repository) inChunks(ctx context.Context, reading *txn.Txn, v visit, fi
 // And it includes URLs that were not fetched, and those that are only in the journal: the
 // published rank of each may differ from its sum by as much as the old tolerance allowed.
 func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
-	tx, err := r.db.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	known, err := tx.Get(ctx, schema.AppRow, schema.RankTolerance)
+	known, err := r.fact(ctx, schema.RankTolerance)
 	if err != nil {
 		return err
 	}

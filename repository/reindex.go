@@ -84,28 +84,22 @@ func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res 
 	if err != nil {
 		return res, fmt.Errorf("begin new index files: %w", spaceError(err))
 	}
-	r.files.begin(nextFiles{next})
-	installed := false
-	defer func() {
-		if !installed {
-			err = errors.Join(err, r.files.discard(ctx))
+	fill := func() error { return r.exportAll(ctx, &r.files, keyRange{}, told) }
+	err = r.files.replace(ctx, nextFiles{next}, fill, func() (installed bool, err error) {
+		if known == "" { // otherwise the ID of the files that they replace identifies the new ones
+			if err := r.noteWritten(ctx, written{id: next.ID()}); err != nil {
+				return false, err
+			}
 		}
-	}()
-	if err := r.exportAll(ctx, &r.files, keyRange{}, told); err != nil {
-		return res, fmt.Errorf("export to new index files: %w", err)
-	}
-	if known == "" { // otherwise the ID of the files that they replace identifies the new ones
-		if err := r.noteWritten(ctx, written{id: next.ID()}); err != nil {
-			return res, err
+		if r.replaceStranger {
+			if res.Aside, err = index.SetAside(r.files.dir); err != nil {
+				return false, err
+			}
 		}
-	}
-	if r.replaceStranger {
-		if res.Aside, err = index.SetAside(r.files.dir); err != nil {
-			return res, err
-		}
-	}
-	if installed, err = r.files.install(ctx); err != nil {
-		return res, fmt.Errorf("put the new index files in place: %w", err)
+		return r.files.install(ctx)
+	})
+	if err != nil {
+		return res, err
 	}
 	r.replaceStranger = false
 	files := r.files.own

@@ -28,7 +28,7 @@ func (s *indexShards) open(ctx context.Context, sh *indexShard) error {
 	if why == "" {
 		return s.catchUp(ctx, sh)
 	}
-	s.opts.Log.Info("shard is made from the store", zap.String("shard", ShardName(sh.number, len(s.list))), zap.String("why", why))
+	s.repo.log.Info("shard is made from the store", zap.String("shard", ShardName(sh.number, len(s.list))), zap.String("why", why))
 	if err := sh.files.close(); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *indexShards) catchUp(ctx context.Context, sh *indexShard) error {
 		return err
 	}
 	if w.Opened().Seq > last {
-		s.opts.Log.Warn("a shard is newer than the store and is rebuilt from it", zap.String("shard", ShardName(sh.number, len(s.list))))
+		s.repo.log.Warn("a shard is newer than the store and is rebuilt from it", zap.String("shard", ShardName(sh.number, len(s.list))))
 		if err := sh.files.close(); err != nil {
 			return err
 		}
@@ -108,18 +108,10 @@ func (s *indexShards) rebuild(ctx context.Context, sh *indexShard, told func(clu
 	if err != nil {
 		return 0, fmt.Errorf("begin new index files: %w", spaceError(err))
 	}
-	sh.files.begin(nextFiles{next})
-	installed := false
-	defer func() {
-		if !installed {
-			err = errors.Join(err, sh.files.discard(ctx))
-		}
-	}()
-	if err := s.repo.exportAll(ctx, &sh.files, sh.in, told); err != nil {
-		return 0, fmt.Errorf("export to new index files: %w", err)
-	}
-	if installed, err = sh.files.install(ctx); err != nil {
-		return 0, fmt.Errorf("put the new index files in place: %w", err)
+	fill := func() error { return s.repo.exportAll(ctx, &sh.files, sh.in, told) }
+	err = sh.files.replace(ctx, nextFiles{next}, fill, func() (bool, error) { return sh.files.install(ctx) })
+	if err != nil {
+		return 0, err
 	}
 	return sh.files.own.Opened().Documents, nil
 }

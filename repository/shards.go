@@ -82,8 +82,6 @@ func shardOf(row string, of int) int {
 // indexShards are the shards of the index files, of which this process holds some.
 type indexShards struct {
 	repo *Repository
-	opts Options
-	id   string
 	list []*indexShard
 }
 
@@ -123,7 +121,7 @@ func (r *Repository) agreeOnShards(ctx context.Context, opts Options) error {
 		}
 		return nil
 	}
-	r.shards = &indexShards{repo: r, opts: opts, id: id}
+	r.shards = &indexShards{repo: r}
 	for i := range n {
 		s := &indexShard{number: i, in: shardRange(i, n), known: fmt.Sprintf("%s.%s", id, ShardName(i, n))}
 		s.files.dir, s.files.opts = ShardDir(r.dir, i, n), index.WriterOptions{Sync: opts.Sync}
@@ -228,8 +226,12 @@ func (r *Repository) nobodyHolds(ctx context.Context, tx *txn.Txn, number string
 		if h == nil {
 			continue
 		}
-		if alive, err := r.share.Coordination.Liveness.Alive(ctx, h.Token); err != nil || alive {
-			return errors.Join(err, fmt.Errorf("%s still keeps index files: stop all workers before you divide them anew (a worker that was killed counts as running for some seconds)", h.Place))
+		alive, err := r.share.Coordination.Liveness.Alive(ctx, h.Token)
+		if err != nil {
+			return err
+		}
+		if alive {
+			return fmt.Errorf("%s still keeps index files: stop all workers before you divide them anew (a worker that was killed counts as running for some seconds)", h.Place)
 		}
 	}
 	return nil
@@ -262,7 +264,7 @@ func (s *indexShards) wants() (list []lease.Want) {
 				if err := s.open(ctx, sh); err != nil {
 					return err
 				}
-				s.opts.Log.Info("this process now holds a lease", zap.String("lease", name))
+				s.repo.log.Info("this process now holds a lease", zap.String("lease", name))
 				return nil
 			},
 			Tasks: map[string]lease.Task{taskReindex: func(ctx context.Context, progress func(int)) (any, error) {
@@ -289,7 +291,7 @@ func (s *indexShards) leave(i int, drained func() error) (bool, error) {
 	n := len(s.list)
 	s.repo.passes.DropThose(func(cluster string) bool { return shardOf(cluster, n) == i })
 	err := s.list[i].files.close()
-	s.opts.Log.Info("this process leaves a lease to another one", zap.String("lease", observers.LeaseShard(i)))
+	s.repo.log.Info("this process leaves a lease to another one", zap.String("lease", observers.LeaseShard(i)))
 	return true, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/lease"
@@ -73,7 +74,7 @@ func (r *Repository) shardsHere(ctx context.Context) (list []*indexShard, err er
 	}
 	for i, s := range all {
 		sh := r.shards.list[i]
-		if h := s.Holder; h != nil && h.Place.Host == here.Host && h.Place.Data == here.Data && index.Exists(sh.files.dir) {
+		if h := s.Holder; h != nil && h.Place.SameDirectory(here) && index.Exists(sh.files.dir) {
 			list = append(list, sh)
 		}
 	}
@@ -111,12 +112,7 @@ type shardView struct {
 // Covers reports whether a cluster is in one of the shards of the view.
 func (v *shardsView) Covers(key page.ContentKey) bool {
 	n := shardOf(string(key[:2]), v.of)
-	for _, p := range v.parts {
-		if p.number == n {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.parts, func(p shardView) bool { return p.number == n })
 }
 
 // State implements IndexView.

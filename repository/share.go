@@ -56,7 +56,7 @@ func (r *Repository) shared() bool { return r.share != nil }
 // gets the lease: the holder of LeaseIndex sees to the index files, and the holder of
 // LeaseRank to the tolerance of the ranks, to the version of the interpreter and to the settings
 // of office documents, PDF documents and rendering.
-func (r *Repository) startShared(ctx context.Context, log *zap.Logger) error {
+func (r *Repository) startShared(ctx context.Context) error {
 	if !r.share.Works {
 		if err := r.pipeline.Attach(ctx, r.db); err != nil {
 			return err
@@ -68,7 +68,7 @@ func (r *Repository) startShared(ctx context.Context, log *zap.Logger) error {
 		return err
 	}
 	r.leases.Start(ctx) // which also notices the death of this process
-	r.runTask(ctx, func(ctx context.Context) { r.collectShared(ctx, log) })
+	r.runTask(ctx, r.collectShared)
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (r *Repository) watchDeath(ctx context.Context) {
 }
 
 // collectShared collects garbage for as long as this process holds the lease.
-func (r *Repository) collectShared(ctx context.Context, log *zap.Logger) {
+func (r *Repository) collectShared(ctx context.Context) {
 	ticker := time.NewTicker(cmp.Or(r.share.CollectEvery, 10*time.Minute))
 	defer ticker.Stop()
 	for {
@@ -111,9 +111,9 @@ func (r *Repository) collectShared(ctx context.Context, log *zap.Logger) {
 		got, err := r.db.Collect(ctx, txn.CollectOptions{Answers: r.pipeline})
 		switch {
 		case err == nil:
-			log.Info("collected garbage", zap.Int("records", got.Removed()))
+			r.log.Info("collected garbage", zap.Int("records", got.Removed()))
 		case ctx.Err() == nil:
-			log.Warn("will try again to collect garbage", zap.Error(err))
+			r.log.Warn("will try again to collect garbage", zap.Error(err))
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 	o := lease.Options{
 		Place:  place,
 		Lost:   func(err error) { r.pipeline.Fail(err) }, // the pipeline is made later
-		Failed: func(err error) { opts.Log.Warn("will try again to take a lease", zap.Error(err)) },
+		Failed: func(err error) { r.log.Warn("will try again to take a lease", zap.Error(err)) },
 	}
 	r.makeWants(opts)
 	for _, name := range r.share.Leases {
@@ -167,7 +167,7 @@ func (r *Repository) makeWants(opts Options) {
 			if err := prepare(ctx); err != nil {
 				return err
 			}
-			opts.Log.Info("this process now holds a lease", zap.String("lease", name))
+			r.log.Info("this process now holds a lease", zap.String("lease", name))
 			return nil
 		}}
 	}
@@ -236,7 +236,7 @@ func (r *Repository) hasIndex(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	here, err := r.place()
-	return err == nil && h.Place.Host == here.Host && h.Place.Data == here.Data && index.Exists(IndexDir(r.dir)), err
+	return err == nil && h.Place.SameDirectory(here) && index.Exists(IndexDir(r.dir)), err
 }
 
 // Waiting counts, by observer, the rows that wait for observers. In a repository that

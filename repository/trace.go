@@ -30,7 +30,7 @@ const clockName = "clock"
 const clockEvery = 100 * time.Millisecond
 
 // startTracing starts to record the times of timestamps.
-func (r *Repository) startTracing(ctx context.Context, opts Options) (err error) {
+func (r *Repository) startTracing(ctx context.Context) (err error) {
 	t := &r.tracing
 	if r.shared() {
 		// Several processes may use the directory, and each knows only its own times. A killed
@@ -40,30 +40,30 @@ func (r *Repository) startTracing(ctx context.Context, opts Options) (err error)
 		return fmt.Errorf("open the repository: %w", err)
 	}
 	// Before anything is loaded, because nothing is known about times before the first sample.
-	r.noteTime(opts.Log)
+	r.noteTime()
 	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	t.work.Go(func() { r.keepTime(ctx, opts.Log) })
+	t.work.Go(func() { r.keepTime(ctx) })
 	return nil
 }
 
 // noteTime records the time of the last timestamp. Nothing depends on it, so an error is
 // only logged.
-func (r *Repository) noteTime(log *zap.Logger) {
+func (r *Repository) noteTime() {
 	if err := r.tracing.clock.Note(r.db.LastTimestamp(), time.Now()); err != nil {
-		log.Warn("traces will lack times", zap.Error(err))
+		r.log.Warn("traces will lack times", zap.Error(err))
 	}
 }
 
 // keepTime records the times of timestamps until ctx ends, and then a last time.
-func (r *Repository) keepTime(ctx context.Context, log *zap.Logger) {
+func (r *Repository) keepTime(ctx context.Context) {
 	ticker := time.NewTicker(clockEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ticker.C:
-			r.noteTime(log)
+			r.noteTime()
 		case <-ctx.Done():
-			r.noteTime(log)
+			r.noteTime()
 			return
 		}
 	}
