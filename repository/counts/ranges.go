@@ -3,6 +3,7 @@ package counts
 import (
 	"slices"
 	"sort"
+	"strings"
 )
 
 const (
@@ -85,12 +86,7 @@ func (r *ranges) replace(spans []span, counted [][]rowRange) (sum tally) {
 
 // indexOf returns the place of the range that begins at a row.
 func indexOf(list []rowRange, start string) int {
-	i, _ := slices.BinarySearchFunc(list, start, func(r rowRange, start string) int {
-		if r.start < start {
-			return -1
-		}
-		return 1
-	})
+	i, _ := slices.BinarySearchFunc(list, start, func(r rowRange, start string) int { return strings.Compare(r.start, start) })
 	return i
 }
 

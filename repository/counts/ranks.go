@@ -7,7 +7,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Ranks says how exact the ranks are.
+// Ranks says how accurate the ranks are.
 type Ranks struct {
 	// Tolerance is the relative error that no rank exceeds at rest.
 	Tolerance float64 `json:"tolerance"`

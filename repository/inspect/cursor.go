@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 
+	"github.com/webindexer/indexer/internal/wire"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 )
@@ -40,6 +41,9 @@ func (p *place) pass(after string) {
 	p.shown++
 }
 
+// places are the parts of a cursor, in the order of its text.
+func (c *cursor) places() []*place { return []*place{&c.members, &c.outlinks, &c.inlinks} }
+
 // maxCursor bounds a cursor, which has three places of at most two URLs each.
 const maxCursor = 8 * page.MaxURLLength
 
@@ -47,7 +51,7 @@ const maxCursor = 8 * page.MaxURLLength
 // URL and ends with a checksum.
 func (c *cursor) text(u page.URL) string {
 	b := digestOfURL(u)
-	for _, p := range []*place{&c.members, &c.outlinks, &c.inlinks} {
+	for _, p := range c.places() {
 		b = binary.AppendUvarint(b, uint64(len(p.after)))
 		b = append(b, p.after...)
 		b = binary.AppendUvarint(b, uint64(p.n))
@@ -75,34 +79,22 @@ func parseCursor(u page.URL, text string) (c cursor, err error) {
 	if string(b[:8]) != string(digestOfURL(u)) {
 		return c, fmt.Errorf("%w: it belongs to another URL than %s", ErrCursor, u)
 	}
-	b = b[8 : len(b)-4]
-	for _, p := range []*place{&c.members, &c.outlinks, &c.inlinks} {
-		if b = p.take(b); b == nil {
-			return cursor{}, fmt.Errorf("%w: another version of this program wrote it", ErrCursor)
+	d := wire.NewDecoder(b[8 : len(b)-4])
+	for _, p := range c.places() {
+		p.after = d.Text()
+		for _, n := range []*int{&p.n, &p.shown} {
+			v := d.Uint()
+			if v > 1<<40 {
+				d.Fail()
+			}
+			*n = int(v)
 		}
 	}
 	if c.inlinks.after != "" {
 		_, _, err = schema.ParsePairRow(c.inlinks.after)
 	}
-	if len(b) > 0 || err != nil {
+	if d.Failed() || len(d.Rest()) > 0 || err != nil {
 		return cursor{}, fmt.Errorf("%w: another version of this program wrote it", ErrCursor)
 	}
 	return c, nil
-}
-
-// take reads a place from b and returns the rest, or nil if b does not begin with a place.
-func (p *place) take(b []byte) []byte {
-	length, n := binary.Uvarint(b)
-	if n <= 0 || length > uint64(len(b)-n) {
-		return nil
-	}
-	p.after, b = string(b[n:n+int(length)]), b[n+int(length):]
-	for _, number := range []*int{&p.n, &p.shown} {
-		v, n := binary.Uvarint(b)
-		if n <= 0 || v > 1<<40 {
-			return nil
-		}
-		*number, b = int(v), b[n:]
-	}
-	return b
 }

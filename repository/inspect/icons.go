@@ -35,7 +35,7 @@ type SiteIcon struct {
 // Icons returns the icons of the sites of some URLs, in the same order.
 func Icons(ctx context.Context, db *txn.DB, urls []page.URL) ([]SiteIcon, error) {
 	icons := make([]SiteIcon, len(urls))
-	err := readAt(ctx, db, 0, func(tx *txn.Txn) (err error) {
+	err := db.View(ctx, func(tx *txn.Txn) (err error) {
 		if err := readIconsAhead(ctx, tx, urls); err != nil {
 			return fmt.Errorf("icons of %d sites: %w", len(urls), err)
 		}
@@ -67,7 +67,7 @@ func readIconsAhead(ctx context.Context, tx *txn.Txn, urls []page.URL) error {
 // Icon returns the image of the icon of a URL's site. The error matches ErrNoIcon if there is
 // none.
 func Icon(ctx context.Context, db *txn.DB, u page.URL) (image []byte, err error) {
-	err = readAt(ctx, db, 0, func(tx *txn.Txn) error {
+	err = db.View(ctx, func(tx *txn.Txn) error {
 		icon, err := iconOf(ctx, tx, u)
 		if err != nil || icon.URL == "" {
 			return cmp.Or(err, ErrNoIcon)

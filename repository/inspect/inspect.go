@@ -118,7 +118,8 @@ type inspector struct {
 	*Inspection           // without lists
 	outlinks    []Outlink // all of them: they come from one page, which was in memory once
 	cluster     *snapshot.Cluster
-	clustered   bool // cluster is the one of the URL; otherwise it is the URL alone
+	clustered   bool            // cluster is the one of the URL; otherwise it is the URL alone
+	key         page.ContentKey // of the cluster, if clustered
 
 	db     *txn.DB
 	tx     *txn.Txn
@@ -218,7 +219,8 @@ func (i *inspector) readDocument(ctx context.Context) error {
 	return err
 }
 
-func (i *inspector) readCluster(ctx context.Context) error {
+// readWay reads where the URL leads. If it has no terminal, the cluster becomes the URL alone.
+func (i *inspector) readWay(ctx context.Context) error {
 	way, err := observers.WayOf(ctx, i.tx, i.URL)
 	if err != nil {
 		return err
@@ -231,14 +233,26 @@ func (i *inspector) readCluster(ctx context.Context) error {
 		return i.cluster.ReadSingle(i.URL)
 	}
 	i.Terminal, i.Cluster = way.Terminal, hex.EncodeToString(way.Cluster[:])
-	i.clustered = true
-	if err := i.cluster.Read(way.Cluster); err != nil {
+	i.key, i.clustered = way.Cluster, true
+	return nil
+}
+
+func (i *inspector) readCluster(ctx context.Context) error {
+	if err := i.readWay(ctx); err != nil || !i.clustered {
 		return err
 	}
-	i.Canonical, i.Rank = i.cluster.Canonical, &i.cluster.Rank
-	i.Indexed = i.Canonical != "" && i.Canonical == i.URL
-	i.Reason = i.whyIndexed()
+	if err := i.cluster.Read(i.key); err != nil {
+		return err
+	}
+	i.setCanonical(i.cluster.Canonical, &i.cluster.Rank)
 	return nil
+}
+
+// setCanonical sets the canonical URL and the rank of the cluster, and what follows from them.
+func (i *Inspection) setCanonical(u page.URL, rank *float64) {
+	i.Canonical, i.Rank = u, rank
+	i.Indexed = u != "" && u == i.URL
+	i.Reason = i.whyIndexed()
 }
 
 func (i *inspector) whyNoTerminal(ctx context.Context) (string, error) {

@@ -3,7 +3,6 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -114,34 +113,22 @@ type overview struct {
 	ctx       context.Context
 	tx        *txn.Txn
 	opts      OverviewOptions
-	key       page.ContentKey // of the cluster, if clustered
-	clustered bool
 	whole     bool // the inspector's cluster has all members
 }
 
 // readCluster reads what inspector.readCluster reads, without the members.
 func (o *overview) readCluster() error {
-	way, err := observers.WayOf(o.ctx, o.tx, o.URL)
-	if err != nil {
-		return err
-	}
-	o.LeadsTo = way.LeadsTo
-	if !way.HasTerminal {
+	i := o.inspector
+	if err := i.readWay(o.ctx); err != nil || !i.clustered {
 		o.whole = true
-		if o.Reason, err = o.inspector.whyNoTerminal(o.ctx); err != nil {
-			return err
-		}
-		return o.inspector.cluster.ReadSingle(o.URL)
+		return err
 	}
-	o.Terminal, o.Cluster = way.Terminal, hex.EncodeToString(way.Cluster[:])
-	o.key, o.clustered = way.Cluster, true
-	head, err := observers.ReadHead(o.ctx, o.tx, o.key)
+	head, err := observers.ReadHead(o.ctx, o.tx, i.key)
 	if err != nil {
 		return err
 	}
-	o.Canonical, o.MembersTotal, o.Rank = head.Canonical, head.Members, &head.Rank
-	o.Indexed = o.Canonical != "" && o.Canonical == o.URL
-	o.Reason = o.whyIndexed()
+	o.MembersTotal = head.Members
+	o.setCanonical(head.Canonical, &head.Rank)
 	return nil
 }
 
@@ -161,7 +148,7 @@ func (o *overview) readChain() error {
 func (o *overview) readMembers() error {
 	w := o.opts.Members
 	o.Members = []page.URL{}
-	if !o.clustered {
+	if !o.inspector.clustered {
 		return nil
 	}
 	most := max(o.opts.ListMembers, 0)
@@ -169,7 +156,7 @@ func (o *overview) readMembers() error {
 		most = w.end()
 	}
 	var list []page.URL
-	_, err := observers.VisitMembers(o.ctx, o.tx, o.key, "", most, func(m schema.MemberInfo) error {
+	_, err := observers.VisitMembers(o.ctx, o.tx, o.inspector.key, "", most, func(m schema.MemberInfo) error {
 		list = append(list, m.URL)
 		return nil
 	})
@@ -179,7 +166,7 @@ func (o *overview) readMembers() error {
 	}
 	slices.Sort(list)
 	o.Members = cut(list, w)
-	return o.inspector.cluster.Take(o.key, list)
+	return o.inspector.cluster.Take(o.inspector.key, list)
 }
 
 func (o *overview) readInlinks() (err error) {
@@ -200,13 +187,13 @@ func (o *overview) readInlinks() (err error) {
 		o.InlinksAbout, err = o.inspector.cluster.VisitInlinks(most, note)
 	} else {
 		var next observers.Cursor
-		next, err = observers.VisitClusterInlinks(o.ctx, o.tx, o.key, "", most, note)
+		next, err = observers.VisitClusterInlinks(o.ctx, o.tx, o.inspector.key, "", most, note)
 		o.InlinksAbout = next != ""
 	}
-	if err != nil || !o.InlinksAbout || !o.clustered {
+	if err != nil || !o.InlinksAbout || !o.inspector.clustered {
 		return err
 	}
-	stored, err := o.tx.Get(o.ctx, schema.ClusterRow(o.key), schema.Indexed)
+	stored, err := o.tx.Get(o.ctx, schema.ClusterRow(o.inspector.key), schema.Indexed)
 	if err != nil || !stored.Exists {
 		return err
 	}

@@ -232,7 +232,7 @@ var ErrNotRendering = errors.New("pages are not rendered")
 // ErrNotRendering while the setting of rendering is off.
 func Pictured(ctx context.Context, db *txn.DB, urls []page.URL) ([]page.URL, error) {
 	pictured := []page.URL{}
-	err := readAt(ctx, db, 0, func(tx *txn.Txn) error {
+	err := db.View(ctx, func(tx *txn.Txn) error {
 		setting, err := schema.ReadRender(ctx, tx)
 		if err != nil {
 			return err
@@ -251,9 +251,6 @@ func Pictured(ctx context.Context, db *txn.DB, urls []page.URL) ([]page.URL, err
 		}
 		return nil
 	})
-	if errors.Is(err, ErrNotRendering) {
-		return nil, ErrNotRendering
-	}
 	if err != nil {
 		return nil, fmt.Errorf("look for thumbnails: %w", err)
 	}
@@ -292,13 +289,7 @@ func Text(ctx context.Context, db *txn.DB, u page.URL, at uint64) (*PageText, er
 		*t = PageText{Title: text.Title, Text: text.Text, Rendered: form != nil && form.HTML != nil, Pictured: shot.Exists}
 		return err
 	})
-	switch {
-	case errors.Is(err, txn.ErrBelowSafePoint):
-		return nil, fmt.Errorf("%w of %s from that time any more: %w", ErrNoCopy, u, err)
-	case err != nil && !errors.Is(err, ErrNoCopy):
-		return nil, fmt.Errorf("text of %s: %w", u, err)
-	}
-	return t, err
+	return t, noCopy("text", u, err)
 }
 
 // readAt reads at a commit timestamp, 0 for now.

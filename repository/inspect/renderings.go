@@ -1,8 +1,6 @@
 package inspect
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -33,48 +31,48 @@ const (
 
 // storedRendering is what tells two renderings apart. The document itself may have megabytes.
 type storedRendering struct {
-	ts     uint64
 	page   schema.ContentDigest
 	inputs []schema.RenderInput
 	html   [sha256.Size]byte
-	gone   bool // the form was deleted
 }
 
-func newStoredRendering(data []byte) (*storedRendering, error) {
-	f, err := schema.DecodeForm(data)
-	if err != nil {
-		return nil, err
-	}
-	return &storedRendering{page: f.Page, inputs: f.Inputs, html: sha256.Sum256(append([]byte(f.Failure+"\x00"), f.HTML...))}, nil
+func decodeRendering(form []byte) (storedRendering, error) {
+	f, err := schema.DecodeForm(form)
+	return storedRendering{page: f.Page, inputs: f.Inputs, html: sha256.Sum256(append([]byte(f.Failure+"\x00"), f.HTML...))}, err
 }
 
 // renderings returns the renderings of a page that are still stored, newest first, at most
 // maxRenderings. A form that was written again with the same inputs and the same document is none.
 // Like Versions, it reads records, not a snapshot.
 func renderings(ctx context.Context, db *txn.DB, u page.URL) ([]RenderedVersion, error) {
-	stored, err := readRenderings(ctx, db, schema.URLRow(u))
+	stored, err := cellVersions(ctx, db, u, schema.Form, decodeRendering)
 	if err != nil {
 		return nil, fmt.Errorf("renderings of %s: %w", u, err)
 	}
 	var list []RenderedVersion
 	safe := db.SafePoint()
-	before := &storedRendering{gone: true}
 	for i, s := range stored {
-		if !s.gone && (before.gone || !before.sameAs(s)) {
-			v := RenderedVersion{TS: s.ts, Readable: i == len(stored)-1 || s.ts >= safe}
-			if !before.gone {
-				v.Page, v.Changed = before.page != s.page, causes(before, s)
-			}
-			list = append(list, v)
+		if len(list) == maxRenderings {
+			break
 		}
-		before = s
+		var before *storedRendering
+		if i+1 < len(stored) {
+			before = stored[i+1].value
+		}
+		if s.value == nil || before != nil && before.sameAs(s.value) {
+			continue
+		}
+		v := RenderedVersion{TS: s.ts, Readable: i == 0 || s.ts >= safe}
+		if before != nil {
+			v.Page, v.Changed = before.page != s.value.page, causes(before, s.value)
+		}
+		list = append(list, v)
 	}
-	slices.Reverse(list)
-	return list[:min(len(list), maxRenderings)], nil
+	return list, nil
 }
 
 func (s *storedRendering) sameAs(other *storedRendering) bool {
-	return s.page == other.page && bytes.Equal(s.html[:], other.html[:]) && slices.Equal(s.inputs, other.inputs)
+	return s.page == other.page && s.html == other.html && slices.Equal(s.inputs, other.inputs)
 }
 
 // causes returns the URLs that both renderings asked for, with another content at the later one.
@@ -86,42 +84,4 @@ func causes(before, after *storedRendering) (changed []page.URL) {
 		}
 	}
 	return changed
-}
-
-// readRenderings reads the versions of a form, oldest first.
-func readRenderings(ctx context.Context, db *txn.DB, row string) ([]*storedRendering, error) {
-	var list []*storedRendering
-	starts := make(map[*storedRendering]uint64) // of those whose value is a record of its own
-	values := make(map[uint64]*storedRendering) // by start timestamp
-	err := db.Records(ctx, schema.GroupRender, row, row+"\x00", func(rec txn.Record) (err error) {
-		switch {
-		case rec.Damage != nil:
-			return rec.Damage
-		case rec.Cell.Row != row || rec.Cell.Column != schema.Form:
-		case rec.Kind == txn.KindData:
-			values[rec.Start], err = newStoredRendering(rec.Value)
-		case rec.Kind == txn.KindWrite && rec.Inline:
-			s := &storedRendering{gone: true}
-			if rec.Value != nil {
-				if s, err = newStoredRendering(rec.Value); err != nil {
-					return err
-				}
-			}
-			s.ts = rec.TS
-			list = append(list, s)
-		case rec.Kind == txn.KindWrite:
-			s := &storedRendering{ts: rec.TS, gone: true}
-			starts[s] = rec.Start
-			list = append(list, s)
-		}
-		return err
-	})
-	for i, s := range list {
-		if value := values[starts[s]]; starts[s] > 0 && value != nil {
-			value.ts = s.ts
-			list[i] = value
-		}
-	}
-	slices.SortFunc(list, func(a, b *storedRendering) int { return cmp.Compare(a.ts, b.ts) })
-	return list, err
 }

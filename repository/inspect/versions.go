@@ -35,43 +35,62 @@ const maxVersions = 100
 // garbage collection has not reached yet. Only committed transactions have write records,
 // so every listed version was real.
 func Versions(ctx context.Context, db *txn.DB, u page.URL) ([]PageVersion, error) {
-	row := schema.URLRow(u)
-	var writes []txn.Record
-	data := make(map[uint64][]byte) // by start timestamp
-	err := db.Records(ctx, schema.GroupFetch, row, row+"\x00", func(rec txn.Record) error {
-		switch {
-		case rec.Damage != nil:
-			return rec.Damage
-		case rec.Cell.Row != row || rec.Cell.Column != schema.FetchContent:
-		case rec.Kind == txn.KindData:
-			data[rec.Start] = slices.Clone(rec.Value)
-		case rec.Kind == txn.KindWrite && len(writes) < maxVersions:
-			rec.Value = slices.Clone(rec.Value)
-			writes = append(writes, rec)
-		}
-		return nil
+	stored, err := cellVersions(ctx, db, u, schema.FetchContent, func(content []byte) (v PageVersion, err error) {
+		f, sum, err := schema.DecodeContent(content)
+		return PageVersion{Status: f.Status, Digest: hex.EncodeToString(sum[:])}, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("versions of %s: %w", u, err)
 	}
 	list := []PageVersion{}
 	safe := db.SafePoint()
-	for i, w := range writes {
-		if !w.Inline {
-			w.Value = data[w.Start]
+	for i, s := range stored[:min(len(stored), maxVersions)] {
+		if s.value != nil {
+			v := *s.value
+			v.TS, v.Readable = s.ts, i == 0 || s.ts >= safe
+			list = append(list, v)
 		}
-		if w.Value == nil {
-			continue // deleted
-		}
-		f, sum, err := schema.DecodeContent(w.Value)
-		if err != nil {
-			return nil, fmt.Errorf("versions of %s at %d: %w", u, w.TS, err)
-		}
-		v := PageVersion{TS: w.TS, Status: f.Status, Digest: hex.EncodeToString(sum[:]), Readable: i == 0 || w.TS >= safe}
-		list = append(list, v)
 	}
-	slices.SortFunc(list, func(a, b PageVersion) int { return cmp.Compare(b.TS, a.TS) })
-	return list, dateVersions(ctx, db, row, list)
+	return list, dateVersions(ctx, db, schema.URLRow(u), list)
+}
+
+// cellVersion is what a cell held from a commit timestamp on.
+type cellVersion[T any] struct {
+	ts, start uint64 // timestamps of the transaction
+	value     *T     // nil: the cell was deleted
+}
+
+// cellVersions returns the versions of a cell of a URL that are still stored, newest first. decode
+// takes from a value what the caller needs, because values may be large.
+func cellVersions[T any](ctx context.Context, db *txn.DB, u page.URL, c txn.Column, decode func([]byte) (T, error)) ([]cellVersion[T], error) {
+	row := schema.URLRow(u)
+	var list []cellVersion[T]
+	values := make(map[uint64]*T) // by start timestamp
+	err := db.Records(ctx, c.Group, row, row+"\x00", func(rec txn.Record) error {
+		if rec.Damage != nil {
+			return rec.Damage
+		}
+		if rec.Cell.Row != row || rec.Cell.Column != c || rec.Kind != txn.KindWrite && rec.Kind != txn.KindData {
+			return nil
+		}
+		if rec.Kind == txn.KindWrite {
+			list = append(list, cellVersion[T]{ts: rec.TS, start: rec.Start})
+		}
+		if rec.Value == nil { // deleted, or in a record of its own
+			return nil
+		}
+		v, err := decode(rec.Value)
+		if err != nil {
+			return fmt.Errorf("at %d: %w", rec.TS, err)
+		}
+		values[rec.Start] = &v
+		return nil
+	})
+	for i := range list {
+		list[i].value = values[list[i].start]
+	}
+	slices.SortFunc(list, func(a, b cellVersion[T]) int { return cmp.Compare(b.ts, a.ts) })
+	return list, err
 }
 
 // dateVersions sets FetchedAt. The transaction that wrote a version also wrote the stamp
@@ -111,13 +130,18 @@ func Copy(ctx context.Context, db *txn.DB, u page.URL, at uint64) (*page.Fetch, 
 		f, err = readCopy(ctx, tx, u)
 		return err
 	})
+	return f, noCopy("copy", u, err)
+}
+
+// noCopy returns the error of reading what a URL was: one that matches ErrNoCopy if that is not kept.
+func noCopy(what string, u page.URL, err error) error {
 	switch {
 	case errors.Is(err, txn.ErrBelowSafePoint):
-		return nil, fmt.Errorf("%w of %s from that time any more: %w", ErrNoCopy, u, err)
+		return fmt.Errorf("%w of %s from that time any more: %w", ErrNoCopy, u, err)
 	case err != nil && !errors.Is(err, ErrNoCopy):
-		return nil, fmt.Errorf("copy of %s: %w", u, err)
+		return fmt.Errorf("%s of %s: %w", what, u, err)
 	}
-	return f, err
+	return err
 }
 
 func readCopy(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Fetch, error) {
