@@ -54,8 +54,7 @@ func readCluster(ctx context.Context, tx *txn.Txn, key page.ContentKey, limits c
 // tell, it reads all members, twice.
 func chooseNow(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*choice, error) {
 	c, err := readCluster(ctx, tx, key, cluster.Limits{})
-	var outdated *cluster.OutdatedError
-	if !errors.Is(err, cluster.ErrIncomplete) && !errors.As(err, &outdated) {
+	if _, outdated := errors.AsType[*cluster.OutdatedError](err); !outdated && !errors.Is(err, cluster.ErrIncomplete) {
 		return c, err
 	}
 	m, err := readMembers(ctx, tx, key)

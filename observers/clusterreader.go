@@ -85,11 +85,7 @@ func (r clusterReader) IsMember(ctx context.Context, u page.URL) (bool, error) {
 }
 
 func (r clusterReader) Rank(ctx context.Context, u page.URL) (float64, error) {
-	v, err := r.tx.GetOnce(ctx, schema.URLRow(u), schema.RankState)
-	if err != nil {
-		return 0, err
-	}
-	s, err := schema.DecodeRankState(v.Data)
+	s, err := rankStateOnce(ctx, r.tx, schema.URLRow(u))
 	return s.Rank, err
 }
 

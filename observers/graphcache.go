@@ -132,13 +132,11 @@ type cachedGraph struct {
 func (c *GraphCache) graph(ctx context.Context, tx *txn.Txn) (*cachedGraph, error) {
 	g := c.begin(tx.Start())
 	if g.stored != 0 {
-		if err := c.read(ctx, tx, g); err == nil {
-			return g, nil
-		} else if !errors.Is(err, errCache) {
-			return nil, err
-		} else {
-			c.warn("read the link graph of the last tie-breaking", err)
+		err := c.read(ctx, tx, g)
+		if !errors.Is(err, errCache) { // done, or an error of the table
+			return g, err
 		}
+		c.warn("read the link graph of the last tie-breaking", err)
 	}
 	g.stored = 0
 	var err error

@@ -108,15 +108,14 @@ func (x *exporter) hadMany(ctx context.Context, tx *txn.Txn, row string) (bool, 
 
 // waits reports that readCluster cannot tell yet, and wakes those who have to run first.
 func waits(tx *txn.Txn, row string, err error) bool {
-	var outdated *cluster.OutdatedError
-	switch {
-	case errors.Is(err, cluster.ErrIncomplete):
+	if errors.Is(err, cluster.ErrIncomplete) {
 		tx.Notify(row, schema.Ranked) // in case there are no summaries at all
-	case errors.As(err, &outdated):
+		return true
+	}
+	outdated, ok := errors.AsType[*cluster.OutdatedError](err)
+	if ok {
 		tx.Notify(row+outdated.At, schema.Ranked)
 		tx.Notify(row, schema.Dirty)
-	default:
-		return false
 	}
-	return true
+	return ok
 }

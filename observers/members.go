@@ -63,15 +63,11 @@ func (m *members) entry(ctx context.Context, row string) (cluster.Entry, error) 
 }
 
 func (m *members) ranked(ctx context.Context, info schema.MemberInfo) (cluster.Ranked, error) {
-	get := m.tx.Get
+	read := readRankState
 	if m.once {
-		get = m.tx.GetOnce
+		read = rankStateOnce
 	}
-	v, err := get(ctx, schema.URLRow(info.URL), schema.RankState)
-	if err != nil {
-		return cluster.Ranked{}, err
-	}
-	s, err := schema.DecodeRankState(v.Data)
+	s, err := read(ctx, m.tx, schema.URLRow(info.URL))
 	if err != nil {
 		return cluster.Ranked{}, fmt.Errorf("rank of member %s: %w", info.URL, err)
 	}

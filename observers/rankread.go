@@ -29,6 +29,15 @@ func readRankState(ctx context.Context, tx *txn.Txn, row string) (schema.StoredR
 	return schema.DecodeRankState(v.Data)
 }
 
+// rankStateOnce is readRankState for a state that the transaction need not remember.
+func rankStateOnce(ctx context.Context, tx *txn.Txn, row string) (schema.StoredRankState, error) {
+	v, err := tx.GetOnce(ctx, row, schema.RankState)
+	if err != nil {
+		return schema.StoredRankState{}, err
+	}
+	return schema.DecodeRankState(v.Data)
+}
+
 // VisitRankStates calls fn for the rank states of all URLs that have one, in the rows from start to
 // below end, by row, as the last push run left them; "" is no bound.
 func VisitRankStates(ctx context.Context, tx *txn.Txn, start, end string, fn func(row string, s schema.StoredRankState) error) error {

@@ -28,11 +28,7 @@ func (r *rankRows) full() bool { return r.cells >= r.most }
 
 // State reads a rank state.
 func (r *rankRows) State(ctx context.Context, row string) (pagerank.State, error) {
-	v, err := r.tx.GetOnce(ctx, row, schema.RankState)
-	if err != nil {
-		return pagerank.State{}, err
-	}
-	s, err := schema.DecodeRankState(v.Data)
+	s, err := rankStateOnce(ctx, r.tx, row)
 	return pagerank.State(s), err
 }
 

@@ -64,8 +64,7 @@ func (x *reranker) choose(ctx context.Context, tx *txn.Txn, budget *cluster.Budg
 		return nil, nil
 	}
 	c, err := s.Choose(ctx, m, m.tolerance, x.limits)
-	var outdated *cluster.OutdatedError
-	if errors.As(err, &outdated) { // leave it to another run; ours may lie between two others
+	if outdated, ok := errors.AsType[*cluster.OutdatedError](err); ok { // leave it to another run; ours may lie between two others
 		tx.Notify(schema.SummaryRow(key, outdated.At), schema.Ranked)
 		budget.Wrote(1)
 		return nil, nil

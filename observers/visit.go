@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/webindexer/indexer/internal/wire"
 	"github.com/webindexer/indexer/observers/document"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
@@ -146,14 +147,11 @@ func (c Cursor) open(parts int) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %.40q", ErrCursor, c)
 	}
+	d := wire.NewDecoder(b)
 	for i := range list {
-		n, k := binary.Uvarint(b)
-		if k <= 0 || n > uint64(len(b)-k) {
-			return nil, fmt.Errorf("%w: %.40q", ErrCursor, c)
-		}
-		list[i], b = string(b[k:k+int(n)]), b[k+int(n):]
+		list[i] = d.Text()
 	}
-	if len(b) > 0 {
+	if d.Failed() || len(d.Rest()) > 0 {
 		return nil, fmt.Errorf("%w: %.40q", ErrCursor, c)
 	}
 	return list, nil

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"slices"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -92,12 +94,11 @@ func (c Chain) Terminal() (Hop, bool) {
 
 // from is the part of a chain that begins with u, nil if u is not on it.
 func (c Chain) from(u page.URL) Chain {
-	for i, h := range c {
-		if h.URL == u {
-			return c[i:]
-		}
+	i := slices.IndexFunc(c, func(h Hop) bool { return h.URL == u })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return c[i:]
 }
 
 func (c Chain) firstPage() (Hop, bool) {
@@ -110,9 +111,9 @@ func (c Chain) firstPage() (Hop, bool) {
 }
 
 func (c Chain) lastPage() (Hop, bool) {
-	for i := len(c) - 1; i >= 0; i-- {
-		if c[i].Outcome == page.Page {
-			return c[i], true
+	for _, h := range slices.Backward(c) {
+		if h.Outcome == page.Page {
+			return h, true
 		}
 	}
 	return Hop{}, false

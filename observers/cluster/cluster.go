@@ -14,6 +14,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -93,19 +94,15 @@ type Limits struct {
 
 // WithDefaults replaces zero values by the defaults.
 func (l Limits) WithDefaults() Limits {
-	set := func(field *int, value int) {
-		if *field == 0 {
-			*field = value
-		}
+	return Limits{
+		Giant:    cmp.Or(l.Giant, 512),
+		Largest:  cmp.Or(l.Largest, 128),
+		Split:    cmp.Or(l.Split, 64),
+		Smallest: cmp.Or(l.Smallest, 32),
+		Read:     cmp.Or(l.Read, 1024),
+		Run:      cmp.Or(l.Run, 4096),
+		Writes:   cmp.Or(l.Writes, 600),
 	}
-	set(&l.Giant, 512)
-	set(&l.Largest, 128)
-	set(&l.Split, 64)
-	set(&l.Smallest, 32)
-	set(&l.Read, 1024)
-	set(&l.Run, 4096)
-	set(&l.Writes, 600)
-	return l
 }
 
 // Small reports whether a cluster with summaries has so few members that it goes without.

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 
 	"github.com/webindexer/indexer/page"
 )
@@ -37,11 +38,7 @@ type Solver func(ctx context.Context, enough func(Ranks) bool) error
 // BreakTies decides contested choices by ranks that are as exact as it takes. Without such a
 // choice it computes no ranks.
 func BreakTies(ctx context.Context, ties []*Tie, solve Solver) error {
-	any := false
-	for _, t := range ties {
-		any = any || t.Contested
-	}
-	if !any {
+	if !slices.ContainsFunc(ties, func(t *Tie) bool { return t.Contested }) {
 		return nil
 	}
 	return solve(ctx, func(r Ranks) bool {

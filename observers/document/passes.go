@@ -1,6 +1,9 @@
 package document
 
-import "sync"
+import (
+	"maps"
+	"sync"
+)
 
 // Passes are the passes over inlinks that are under way, by cluster. Observer count
 // makes them; package observers explains at its observer count why the rules here lead
@@ -87,11 +90,7 @@ func (x *Passes) Drop(cluster string) {
 func (x *Passes) DropThose(drop func(cluster string) bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for cluster := range x.byCluster {
-		if drop(cluster) {
-			delete(x.byCluster, cluster)
-		}
-	}
+	maps.DeleteFunc(x.byCluster, func(cluster string, _ *clusterPasses) bool { return drop(cluster) })
 }
 
 // keptPasses is how many passes that have ended are kept.
@@ -105,9 +104,7 @@ func (x *Passes) evict() {
 	if len(x.byCluster) < keptPasses {
 		return
 	}
-	for cluster, e := range x.byCluster {
-		if e.pass != nil && e.pass.ended && e.changed < e.pass.began {
-			delete(x.byCluster, cluster)
-		}
-	}
+	maps.DeleteFunc(x.byCluster, func(_ string, e *clusterPasses) bool {
+		return e.pass != nil && e.pass.ended && e.changed < e.pass.began
+	})
 }

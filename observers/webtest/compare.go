@@ -112,7 +112,7 @@ func (o Comparison) withBestAnchors(d *index.Document, r *batch.Repository) *ind
 	return &same
 }
 
-// shownMembers are the members that a document carries, as observers.ShownMembers says.
+// shownMembers are the members that a document carries: see shownMembers in package document.
 func (o Comparison) shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
 	if len(c.Members) <= o.Limits.Document.Members {
 		return c.Members

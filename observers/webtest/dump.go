@@ -119,7 +119,6 @@ var formatters = map[txn.Column]func([]byte) (string, error){
 	},
 	schema.Links:    formatLinks,
 	schema.Inverted: formatLinks,
-	schema.Frames:   formatFrames,
 	schema.State: func(b []byte) (string, error) {
 		s, err := schema.DecodeURLState(b)
 		return formatState(s), err
@@ -132,14 +131,8 @@ var formatters = map[txn.Column]func([]byte) (string, error){
 		s, err := schema.DecodePropagation(b)
 		return "go on at " + formatRow(schema.GroupPointer, s.Next), err
 	},
-	schema.Pending: func(b []byte) (string, error) {
-		urls, err := schema.DecodeURLs(b)
-		list := make([]string, len(urls))
-		for i, u := range urls {
-			list[i] = Short(u)
-		}
-		return strings.Join(list, " "), err
-	},
+	schema.Pending: formatURLs,
+	schema.Frames:  formatURLs,
 	schema.Anchors: func(b []byte) (string, error) {
 		anchors, err := schema.DecodeAnchors(b)
 		return fmt.Sprintf("%q", anchors), err
@@ -194,7 +187,7 @@ func formatValue(c txn.Column, b []byte) (string, error) {
 	return fmt.Sprintf("%q", b), nil
 }
 
-func formatFrames(b []byte) (string, error) {
+func formatURLs(b []byte) (string, error) {
 	urls, err := schema.DecodeURLs(b)
 	list := make([]string, len(urls))
 	for i, u := range urls {

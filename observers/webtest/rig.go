@@ -180,8 +180,8 @@ func (r *Rig) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
 	return r.loader.Load(ctx, f)
 }
 
-// Step makes one run of an observer, of n ready ones that which pick names. It
-// reports false if there was nothing to do.
+// Step makes one run of an observer. pick chooses it among n that are ready. It reports false if
+// there was nothing to do.
 func (r *Rig) Step(ctx context.Context, pick func(n int) int) (bool, error) {
 	return r.stepper.Step(ctx, pick)
 }
