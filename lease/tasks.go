@@ -69,8 +69,12 @@ func (m *Manager) serve(ctx context.Context, w Want) error {
 		return err
 	}
 	for _, q := range list {
-		if alive, err := m.live.Alive(ctx, q.Asker); err != nil || !alive {
-			return errors.Join(err, m.removeUnder(ctx, q))
+		alive, err := m.live.Alive(ctx, q.Asker)
+		if err != nil {
+			return err
+		}
+		if !alive {
+			return m.removeUnder(ctx, q)
 		}
 		r, err := m.reportOf(ctx, q.row)
 		if err != nil {

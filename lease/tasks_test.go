@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -203,4 +204,39 @@ func TestTaskNobodyWaitsFor(t *testing.T) {
 		t.Errorf("a request that somebody waits for: %s, %v", got, err)
 	}
 	f.stop(h, asker)
+}
+
+// unsure cannot tell whether other processes are alive.
+type unsure struct{ txn.Liveness }
+
+var errUnsure = errors.New("etcd does not answer")
+
+func (unsure) Alive(context.Context, string) (bool, error) { return true, errUnsure }
+
+// TestUnknownAsker: a holder that cannot tell whether the asker is alive leaves the request.
+func TestUnknownAsker(t *testing.T) {
+	f := newFleet(t)
+	holder, asker := f.join(Options{}), f.join(Options{})
+	want := Want{Name: "x", Tasks: map[string]Task{"work": func(context.Context, func(int)) (any, error) { return nil, nil }}}
+	if held, err := holder.Take(t.Context(), want); !held || err != nil {
+		t.Fatal(held, err)
+	}
+	value, err := json.Marshal(request{Lease: "x", Task: "work", Asker: asker.process.Token()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = asker.db.Run(t.Context(), func(tx *txn.Txn) error {
+		tx.Set(requestPrefix+"1", askedColumn, value)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	holder.live = unsure{holder.live}
+	if err := holder.serve(t.Context(), want); !errors.Is(err, errUnsure) {
+		t.Errorf("serve returns %v", err)
+	}
+	if n := f.requests(); n != 1 {
+		t.Errorf("%d requests are left, want 1", n)
+	}
 }
