@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -145,10 +147,7 @@ var errStopped = fmt.Errorf("no answer within %v; the leases become free when th
 func (m *Manager) Stop(ctx context.Context) error {
 	m.Halt()
 	m.mu.Lock()
-	names := make([]string, 0, len(m.held))
-	for name := range m.held {
-		names = append(names, name)
-	}
+	names := slices.Sorted(maps.Keys(m.held))
 	clear(m.held)
 	m.mu.Unlock()
 	if m.live.Valid() != nil {

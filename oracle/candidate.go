@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,9 +67,7 @@ type Oracle struct {
 
 // Start makes this process a candidate, until Stop.
 func Start(ctx context.Context, table store.Table, opts Options) (*Oracle, error) {
-	if opts.Poll == 0 {
-		opts.Poll = DefaultTTL / 10
-	}
+	opts.Poll = cmp.Or(opts.Poll, DefaultTTL/10)
 	o := &Oracle{table: table, opts: opts}
 	var err error
 	if o.member, err = opts.Join(ctx); err != nil {

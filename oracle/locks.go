@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -76,30 +77,24 @@ func (l *rowLocks) count() int {
 // dropDead releases what dead processes hold, and what has expired. It asks without the
 // mutex: an answer may take a while.
 func (l *rowLocks) dropDead(ctx context.Context, lives txn.Liveness) {
-	dead := make(map[string]bool)
-	for _, token := range l.holders() {
+	dead := l.holders()
+	for token := range dead {
 		alive, err := lives.Alive(ctx, token)
 		dead[token] = err == nil && !alive
 	}
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for row, h := range l.held {
-		if dead[h.token] || !now.Before(h.until) {
-			delete(l.held, row)
-		}
-	}
+	maps.DeleteFunc(l.held, func(_ string, h rowLock) bool { return dead[h.token] || !now.Before(h.until) })
 }
 
-func (l *rowLocks) holders() (tokens []string) {
+// holders returns the processes that hold locks, each with false.
+func (l *rowLocks) holders() map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	known := make(map[string]bool)
+	tokens := make(map[string]bool)
 	for _, h := range l.held {
-		if !known[h.token] {
-			known[h.token] = true
-			tokens = append(tokens, h.token)
-		}
+		tokens[h.token] = false
 	}
 	return tokens
 }

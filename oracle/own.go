@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,9 +24,7 @@ var ErrOtherOracle = errors.New("oracle: another process serves the timestamps o
 // StartOwn serves this process alone. If a process before it has died, it waits until that
 // counts as dead. A ttl of 0 means DefaultTTL.
 func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, error) {
-	if ttl == 0 {
-		ttl = DefaultTTL
-	}
+	ttl = cmp.Or(ttl, DefaultTTL)
 	member, err := Join(ctx, table, ttl)
 	if err != nil {
 		return nil, err

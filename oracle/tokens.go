@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -64,9 +65,7 @@ func NewToken() string {
 // Join makes this process known in a table, and shows signs of life until Leave. A ttl of
 // 0 means DefaultTTL. All processes of a table must use the same.
 func Join(ctx context.Context, table store.Table, ttl time.Duration) (*Tokens, error) {
-	if ttl == 0 {
-		ttl = DefaultTTL
-	}
+	ttl = cmp.Or(ttl, DefaultTTL)
 	t := &Tokens{table: table, ttl: ttl, token: NewToken(), lost: make(chan struct{}), seen: sightings{ttl: ttl}}
 	t.self = NewProcess(t.token)
 	sent := time.Now()

@@ -121,10 +121,7 @@ type TargetLinks struct {
 func GroupLinks(links []page.Link) []TargetLinks {
 	links = slices.Clone(links)
 	slices.SortFunc(links, func(a, b page.Link) int {
-		if c := cmp.Compare(a.Target, b.Target); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.Anchor, b.Anchor)
+		return cmp.Or(cmp.Compare(a.Target, b.Target), cmp.Compare(a.Anchor, b.Anchor))
 	})
 	anchors := make([]string, len(links))
 	var groups []TargetLinks

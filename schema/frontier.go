@@ -117,7 +117,8 @@ func (e *FrontierEntry) IsRefused() bool { return e.State == EntryRefused || e.R
 // one of them is set. So entries of older versions can be read, and entries of URLs that
 // were never fetched, by far the most, stay short.
 func (e FrontierEntry) Encode() []byte {
-	b := enc(nil).byte(byte(e.State)).byte(e.flags()).uint(uint64(e.Depth)).uint(uint64(e.Hops))
+	f := flags(e.Revisit, e.Refused, e.Withdrawn, e.hasMore(), e.Kept, e.Lapsed, e.Asked, e.Resource)
+	b := enc(nil).byte(byte(e.State)).byte(f).uint(uint64(e.Depth)).uint(uint64(e.Hops))
 	b = b.string(e.ETag).string(e.LastModified).uint(uint64(e.Interval / time.Second)).uint(uint64(e.Strikes)).uint(uint64(e.Visits))
 	b = b.uint(unixMilli(e.Due)).uint(unixMilli(e.Last)).string(e.Source).string(e.Note)
 	if !e.hasMore() {
@@ -127,7 +128,7 @@ func (e FrontierEntry) Encode() []byte {
 	return encodeHistory(b, e.History)
 }
 
-// The flags. The numbers are stored.
+// The flags, in the order in which Encode writes them. The numbers are stored.
 const (
 	entryRevisit   = 1
 	entryRefused   = 2
@@ -141,19 +142,6 @@ const (
 
 func (e *FrontierEntry) hasMore() bool {
 	return e.Weight != 0 || !e.Claim.IsZero() || len(e.History) > 0
-}
-
-func (e *FrontierEntry) flags() (f byte) {
-	for _, flag := range []struct {
-		set bool
-		bit byte
-	}{{e.Revisit, entryRevisit}, {e.Refused, entryRefused}, {e.Withdrawn, entryWithdrawn}, {e.hasMore(), entryMore},
-		{e.Kept, entryKept}, {e.Lapsed, entryLapsed}, {e.Asked, entryAsked}, {e.Resource, entryResource}} {
-		if flag.set {
-			f |= flag.bit
-		}
-	}
-	return f
 }
 
 // DecodeEntry decodes an entry.

@@ -1,6 +1,9 @@
 package schema
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // StoredIndexSum is the number of documents in index:doc and the sum of their digests
 // (index.Sum), or what one transaction adds to both.
@@ -11,15 +14,13 @@ type StoredIndexSum struct {
 
 // Encode encodes the sum for IndexSum and IndexSumPart.
 func (s StoredIndexSum) Encode() []byte {
-	n := int64(s.Documents)
-	return enc(nil).uint(uint64(n<<1) ^ uint64(n>>63)).uint(s.Sum)
+	return enc(binary.AppendVarint(nil, int64(s.Documents))).uint(s.Sum)
 }
 
 // DecodeIndexSum decodes a sum.
 func DecodeIndexSum(b []byte) (StoredIndexSum, error) {
 	d := newDec(b)
-	n := d.Uint()
-	s := StoredIndexSum{Documents: int(int64(n>>1) ^ -int64(n&1)), Sum: d.Uint()}
+	s := StoredIndexSum{Documents: int(d.Int()), Sum: d.Uint()}
 	return s, d.done("sum of index documents")
 }
 

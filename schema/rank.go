@@ -72,8 +72,7 @@ func (e enc) edges(s StoredEdges) enc {
 	e = e.uint(s.Links).uint(s.State).uint(uint64(len(s.Targets)))
 	last := ""
 	for _, t := range s.Targets {
-		same := commonPrefix(last, t)
-		e = e.uint(uint64(same)).string(t[same:])
+		e = e.afterPrefix(last, t)
 		last = t
 	}
 	return e

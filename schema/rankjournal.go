@@ -1,6 +1,10 @@
 package schema
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/webindexer/indexer/internal/wire"
+)
 
 // StoredJournal says which parts of a journal are still to be applied: parts Next to
 // Parts-1.
@@ -30,6 +34,7 @@ type RankChange struct {
 	Again bool // it has a residual to pass on
 }
 
+// The flags of a change, in the order in which EncodeRankPart writes them.
 const (
 	changeMoved = 1 << iota
 	changeAgain
@@ -42,15 +47,7 @@ func EncodeRankPart(list []RankChange) []byte {
 	last := ""
 	for i := range list {
 		p := &list[i]
-		same := commonPrefix(last, p.Row)
-		flags := byte(0)
-		if p.Moved {
-			flags |= changeMoved
-		}
-		if p.Again {
-			flags |= changeAgain
-		}
-		e = e.uint(uint64(same)).string(p.Row[same:]).byte(flags).rankState(&p.State)
+		e = e.afterPrefix(last, p.Row).byte(flags(p.Moved, p.Again)).rankState(&p.State)
 		last = p.Row
 	}
 	return e
@@ -94,10 +91,9 @@ func (p RankChange) String() string {
 	return fmt.Sprintf("%q: %+v, moved %t, again %t", p.Row, p.State, p.Moved, p.Again)
 }
 
-func commonPrefix(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
+// afterPrefix appends a string: the length of the prefix that it shares with the one before, and the
+// rest of it.
+func (e enc) afterPrefix(last, s string) enc {
+	same := wire.CommonPrefix(last, s)
+	return e.uint(uint64(same)).string(s[same:])
 }

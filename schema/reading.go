@@ -7,11 +7,7 @@ import (
 )
 
 func (e enc) reading(r page.Reading) enc {
-	failed := uint64(0)
-	if r.Failed {
-		failed = 1
-	}
-	return append(e.uint(uint64(r.Version)).uint(failed), r.Sum[:]...)
+	return append(e.uint(uint64(r.Version)).byte(flags(r.Failed)), r.Sum[:]...)
 }
 
 func (d dec) reading() page.Reading {

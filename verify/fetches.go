@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -76,10 +77,10 @@ func (v *verifier) interpretFetches(ctx context.Context, b *batch.Builder) error
 		return workers.Wait()
 	})
 	v.facts = make(map[page.URL]facts)
-	strings := make(interned)
+	kept := make(interned)
 	g.Go(func() error {
 		for d := range done {
-			strings.document(&d.doc)
+			kept.document(&d.doc)
 			v.facts[d.url] = d.facts
 			b.AddDecided(d.url, d.doc, d.at)
 		}
@@ -177,7 +178,7 @@ func (m interned) one(s string) string {
 	if same, ok := m[s]; ok {
 		return same
 	}
-	s = string([]byte(s))
+	s = strings.Clone(s)
 	m[s] = s
 	return s
 }

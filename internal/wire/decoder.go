@@ -71,3 +71,13 @@ func (d *Decoder) Bytes() []byte { return d.Take(d.Uint()) }
 
 // Text reads a string.
 func (d *Decoder) Text() string { return string(d.Bytes()) }
+
+// CommonPrefix returns the length of the prefix that two strings share. Sorted strings are stored as
+// that length and the rest.
+func CommonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -4,6 +4,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,10 +64,7 @@ const maxSightings = 4096
 
 // Join makes this process known in etcd, until Leave. A ttl of 0 means oracle.DefaultTTL.
 func Join(ctx context.Context, client *Client, ttl time.Duration) (*Member, error) {
-	if ttl == 0 {
-		ttl = oracle.DefaultTTL
-	}
-	seconds := int64((ttl + time.Second - 1) / time.Second)
+	seconds := int64((cmp.Or(ttl, oracle.DefaultTTL) + time.Second - 1) / time.Second)
 	m := &Member{client: client, token: oracle.NewToken(), lost: make(chan struct{}), seen: make(map[string]sighting)}
 	m.renewOnce, m.look = m.keepAliveOnce, m.get
 	granting, cancel := context.WithTimeout(ctx, 5*requestTimeout)

@@ -101,10 +101,7 @@ func Connect(addresses []string, token string, opts Options) (*Client, error) {
 	if len(addresses) == 0 {
 		return nil, errors.New("oracle: no address of an oracle is given")
 	}
-	if opts.RetryFor == 0 {
-		opts.RetryFor = 30 * time.Second
-	}
-	opts.TellAfter = cmp.Or(opts.TellAfter, 3*time.Second)
+	opts.RetryFor, opts.TellAfter = cmp.Or(opts.RetryFor, 30*time.Second), cmp.Or(opts.TellAfter, 3*time.Second)
 	dial, err := opts.DialOptions()
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (r *ranges) encode(b []byte) []byte {
 	last := ""
 	for i := range r.list {
 		at := &r.list[i]
-		same := samePrefix(last, at.start)
+		same := wire.CommonPrefix(last, at.start)
 		b = text(binary.AppendUvarint(b, uint64(same)), at.start[same:])
 		b = append(b, flag(at.stale))
 		if !at.stale {
@@ -57,13 +57,6 @@ func (r *ranges) encode(b []byte) []byte {
 		last = at.start
 	}
 	return b
-}
-
-func samePrefix(a, b string) (n int) {
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }
 
 // Decode makes the cache what it was when it was encoded. now is a timestamp of which it is known
