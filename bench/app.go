@@ -206,10 +206,18 @@ func atLeast(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-// inRange checks a number that a flag gives.
-func inRange(cmd *cobra.Command, flag string, n, least, most int) error {
-	if n < least || n > most {
-		return usage(cmd, "--%s is from %d to %d", flag, least, most)
+// bound is what a flag gives, and the least and the most that it may give.
+type bound struct {
+	flag           string
+	n, least, most int
+}
+
+// inRange checks the numbers that flags give.
+func inRange(cmd *cobra.Command, bounds ...bound) error {
+	for _, b := range bounds {
+		if b.n < b.least || b.n > b.most {
+			return usage(cmd, "--%s is from %d to %d", b.flag, b.least, b.most)
+		}
 	}
 	return nil
 }

@@ -33,10 +33,7 @@ func (a *app) clusteringCommand() *cobra.Command {
 		Example: examples("clustering", "clustering --documents 1000000 --svg figure7.svg", "clustering --hour 1h"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := inRange(cmd, "documents", o.Documents, 100, 100_000_000); err != nil {
-				return err
-			}
-			if err := inRange(cmd, "seconds", seconds, 1, 3600); err != nil {
+			if err := inRange(cmd, bound{"documents", o.Documents, 100, 100_000_000}, bound{"seconds", seconds, 1, 3600}); err != nil {
 				return err
 			}
 			if len(o.Percents) == 0 || !slices.IsSorted(o.Percents) || !(o.Percents[0] > 0 && o.Percents[len(o.Percents)-1] <= 1000) {

@@ -29,7 +29,7 @@ func (a *app) compareCommand() *cobra.Command {
 			if o.Old == "" {
 				return usage(cmd, "name the other version with --old")
 			}
-			if err := inRange(cmd, "rounds", o.Rounds, 1, 100); err != nil {
+			if err := inRange(cmd, bound{"rounds", o.Rounds, 1, 100}); err != nil {
 				return err
 			}
 			if err := checkFiles(cmd, append([]string{o.Old}, args...)); err != nil {

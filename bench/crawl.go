@@ -40,13 +40,9 @@ func (a *app) crawlCommand() *cobra.Command {
 			if memory && !cmd.Flags().Changed("pages") {
 				o.Pages = memoryPages
 			}
-			for _, f := range []struct {
-				name    string
-				n, most int
-			}{{"pages", o.Pages, 10_000_000}, {"concurrency", o.Concurrency, 10_000}, {"rounds", o.Rounds, 100}} {
-				if err := inRange(cmd, f.name, f.n, 1, f.most); err != nil {
-					return err
-				}
+			err := inRange(cmd, bound{"pages", o.Pages, 1, 10_000_000}, bound{"concurrency", o.Concurrency, 1, 10_000}, bound{"rounds", o.Rounds, 1, 100})
+			if err != nil {
+				return err
 			}
 			return a.crawl(cmd.Context(), o, memory)
 		},

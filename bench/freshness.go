@@ -37,13 +37,9 @@ func (a *app) freshnessCommand() *cobra.Command {
 			case len(o.Loads) == 0 || slices.Min(o.Loads) < 1 || slices.Max(o.Loads) > 100:
 				return usage(cmd, "--loads are from 1 to 100 percent")
 			}
-			for _, f := range []struct {
-				name string
-				n    int
-			}{{"seconds", seconds}, {"sample", o.Sample}} {
-				if err := inRange(cmd, f.name, f.n, 1, 1_000_000); err != nil {
-					return err
-				}
+			err := inRange(cmd, bound{"seconds", seconds, 1, 1_000_000}, bound{"sample", o.Sample, 1, 1_000_000})
+			if err != nil {
+				return err
 			}
 			a.cfg.LimitMemory()
 			o.Slice, o.Repo, o.Log = time.Duration(seconds)*time.Second, a.repositoryOptions(), a.stderr

@@ -39,7 +39,7 @@ func (a *app) pipelineCommand() *cobra.Command {
 		Example: examples("pipeline crawl.warc.gz", "pipeline --rounds 5 --workers 2 --format json crawl.warc.gz",
 			"pipeline --growth 0,10000,100000", "pipeline --others copies crawl.warc.gz"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := inRange(cmd, "rounds", o.Rounds, 1, 100); err != nil {
+			if err := inRange(cmd, bound{"rounds", o.Rounds, 1, 100}); err != nil {
 				return err
 			}
 			grows := len(g.Sizes) > 0 || g.Others != ""

@@ -32,13 +32,9 @@ func (a *app) queryCommand() *cobra.Command {
 			if o.Files = args; o.Documents > 0 && len(o.Files) > 0 {
 				return usage(cmd, "give files or --documents, not both")
 			}
-			for _, f := range []struct {
-				name           string
-				n, least, most int
-			}{{"queries", o.Queries, 1, 1_000_000}, {"documents", o.Documents, 0, 10_000_000}, {"shards", o.Shards, 1, 64}} {
-				if err := inRange(cmd, f.name, f.n, f.least, f.most); err != nil {
-					return err
-				}
+			err := inRange(cmd, bound{"queries", o.Queries, 1, 1_000_000}, bound{"documents", o.Documents, 0, 10_000_000}, bound{"shards", o.Shards, 1, 64})
+			if err != nil {
+				return err
 			}
 			return a.query(cmd, o)
 		},

@@ -69,13 +69,9 @@ func (a *app) recoveryCommand() *cobra.Command {
 			case o.Delay < 0 || o.Delay > time.Second:
 				return usage(cmd, "--delay is at most a second")
 			}
-			for _, f := range []struct {
-				name           string
-				n, least, most int
-			}{{"processes", o.Workers, 2, 64}, {"threads", o.Threads, 1, 1000}, {"pages", o.Pages, 100, 10_000_000}, {"backlog", o.Backlog, 1, 1_000_000}} {
-				if err := inRange(cmd, f.name, f.n, f.least, f.most); err != nil {
-					return err
-				}
+			bounds := []bound{{"processes", o.Workers, 2, 64}, {"threads", o.Threads, 1, 1000}, {"pages", o.Pages, 100, 10_000_000}, {"backlog", o.Backlog, 1, 1_000_000}}
+			if err := inRange(cmd, bounds...); err != nil {
+				return err
 			}
 			if o.Program != "" { // its processes have another working directory
 				path, err := filepath.Abs(o.Program)

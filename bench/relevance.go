@@ -105,7 +105,7 @@ func takeQueries(cmd *cobra.Command, value string, o *relevancebench.Options) er
 		if o.Ablate {
 			return usage(cmd, "--ablate needs --queries with a file; known items are always asked with parts left out")
 		}
-		return inRange(cmd, "queries", n, 1, 100_000)
+		return inRange(cmd, bound{"queries", n, 1, 100_000})
 	}
 	if _, err := os.Stat(value); err != nil {
 		return usage(cmd, "--queries is neither a number nor a file that can be read: %v", err)

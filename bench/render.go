@@ -30,7 +30,7 @@ func (a *app) renderCommand() *cobra.Command {
 		Long:    strings.TrimSpace(renderHelp),
 		Example: examples("render crawl.warc.gz", "render --modes off,auto --rounds 5 crawl.warc.gz", "render --style 100000 --cost 5ms"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := inRange(cmd, "rounds", o.Rounds, 1, 100); err != nil {
+			if err := inRange(cmd, bound{"rounds", o.Rounds, 1, 100}); err != nil {
 				return err
 			}
 			if (s.Pages > 0) == (len(args) > 0) {

@@ -57,13 +57,9 @@ func (a *app) scalingCommand() *cobra.Command {
 			case o.Delay < 0 || o.Delay > time.Second:
 				return usage(cmd, "--delay is at most a second")
 			}
-			for _, f := range []struct {
-				name    string
-				n, most int
-			}{{"threads", o.Threads, 1000}, {"seconds", seconds, 3600}, {"pages", o.Pages, 1_000_000}} {
-				if err := inRange(cmd, f.name, f.n, 1, f.most); err != nil {
-					return err
-				}
+			err := inRange(cmd, bound{"threads", o.Threads, 1, 1000}, bound{"seconds", seconds, 1, 3600}, bound{"pages", o.Pages, 1, 1_000_000})
+			if err != nil {
+				return err
 			}
 			o.Slice, o.Log = time.Duration(seconds)*time.Second, a.stderr
 			res, err := scalebench.Run(cmd.Context(), o)

@@ -34,13 +34,9 @@ func (a *app) webCommand() *cobra.Command {
 		Long:    strings.TrimSpace(webHelp),
 		Example: examples("web --pages 20000 --out web", "web --copies 7 --out copies crawl.warc.gz", "web --tree https://docs.example/=manual/html --out manuals"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, f := range []struct {
-				name           string
-				n, least, most int
-			}{{"pages", pages, 1, 100_000_000}, {"hosts", hosts, 0, 1_000_000}, {"words", words, 1, 20_000}, {"copies", copies, 0, 1000}} {
-				if err := inRange(cmd, f.name, f.n, f.least, f.most); err != nil {
-					return err
-				}
+			bounds := []bound{{"pages", pages, 1, 100_000_000}, {"hosts", hosts, 0, 1_000_000}, {"words", words, 1, 20_000}, {"copies", copies, 0, 1000}}
+			if err := inRange(cmd, bounds...); err != nil {
+				return err
 			}
 			if (copies > 0) != (len(args) > 0) {
 				return usage(cmd, "--copies needs files to copy, and files need --copies")

@@ -5,15 +5,14 @@ package clusterbench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -87,13 +86,8 @@ func (o *Options) draw(id int) document {
 // first key have the first of them as their leader; leaders with the same second key
 // have the first of these; and so on with the third. The observer needs a look-up in up
 // to three tables for it.
-func Run(ctx context.Context, o Options) (_ *Result, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	res, err := run(ctx, dir, o)
+func Run(ctx context.Context, o Options) (*Result, error) {
+	res, err := measure.InTemp(func(dir string) (*Result, error) { return run(ctx, dir, o) })
 	if err != nil {
 		return nil, fmt.Errorf("bench clustering: %w", err)
 	}
@@ -161,10 +155,7 @@ func (r *Result) observe(ctx context.Context, o *Options, i *incremental) error 
 
 // delayOf summarises delays.
 func delayOf(list []time.Duration) Delay {
-	if len(list) == 0 {
-		return Delay{}
-	}
 	slices.Sort(list)
-	at := func(p float64) float64 { return float64(list[int(p*float64(len(list)-1))]) / float64(time.Millisecond) }
+	at := func(q float64) float64 { return measure.Milliseconds(measure.Quantile(list, q)) }
 	return Delay{P5: at(0.05), P50: at(0.50), P95: at(0.95)}
 }

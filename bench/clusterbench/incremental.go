@@ -44,10 +44,7 @@ func docRow(id uint32) string { return "doc/" + pad(id) }
 
 func keyRow(table int, key uint32) string { return "key/" + strconv.Itoa(table) + "/" + pad(key) }
 
-func pad(n uint32) string {
-	s := strconv.FormatUint(uint64(n), 10)
-	return "0000000000"[:10-len(s)] + s
-}
+func pad(n uint32) string { return fmt.Sprintf("%010d", n) }
 
 func encode(list ...uint32) []byte {
 	var b []byte

@@ -34,8 +34,8 @@ func collyCrawl(ctx context.Context, seed string, concurrency int, add func(*col
 	}
 	c.OnHTML("title", func(*colly.HTMLElement) { titles.Add(1) })
 	c.OnHTML("a[href]", func(e *colly.HTMLElement) {
-		var visited *colly.AlreadyVisitedError
-		if err := e.Request.Visit(e.Attr("href")); err != nil && !errors.As(err, &visited) {
+		err := e.Request.Visit(e.Attr("href"))
+		if _, visited := errors.AsType[*colly.AlreadyVisitedError](err); !visited {
 			failed.Set(err)
 		}
 	})

@@ -47,7 +47,7 @@ func ourCrawl(ctx context.Context, dir, seed string, o Options, recorder crawler
 	front := &timedFrontier{Frontier: frontier.New(r.DB(), r, crawl, wake)}
 	c = crawler.New(rudeOptions(r, o.Concurrency), front, fetches, recorder)
 	crawl.Wake(wake)
-	stop := every(50*time.Millisecond, func() {
+	stop := measure.Every(50*time.Millisecond, func() {
 		if during != nil {
 			during(int(c.Status(0).Pages))
 		}
@@ -80,25 +80,6 @@ func rudeOptions(r *repository.Repository, concurrency int) crawler.Options {
 			return err
 		},
 	}
-}
-
-// every calls fn again and again until stop is called, which waits for it.
-func every(d time.Duration, fn func()) (stop func()) {
-	end, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		ticker := time.NewTicker(d)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				fn()
-			case <-end:
-				return
-			}
-		}
-	}()
-	return func() { close(end); <-ended }
 }
 
 // clock adds up how long something took, over all goroutines.

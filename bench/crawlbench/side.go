@@ -1,8 +1,6 @@
 package crawlbench
 
 import (
-	"time"
-
 	"github.com/webindexer/indexer/bench/measure"
 )
 
@@ -26,13 +24,11 @@ type Side struct {
 func (s *Side) add(r *measure.Run) {
 	s.last = r
 	s.Seconds = append(s.Seconds, r.Took.Seconds())
-	s.cpu = append(s.cpu, milliseconds(r.CPU)/float64(r.Pages))
-	s.server = append(s.server, milliseconds(r.Server)/float64(r.Pages))
+	s.cpu = append(s.cpu, measure.Milliseconds(r.CPU)/float64(r.Pages))
+	s.server = append(s.server, measure.Milliseconds(r.Server)/float64(r.Pages))
 }
 
 func (s *Side) end(pages int) {
 	s.Rate = float64(pages) / measure.Median(s.Seconds)
 	s.CPU, s.Server = measure.Median(s.cpu), measure.Median(s.server)
 }
-
-func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }

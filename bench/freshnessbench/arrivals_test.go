@@ -28,15 +28,3 @@ func TestArrivals(t *testing.T) {
 		t.Errorf("after a reset: %v", got)
 	}
 }
-
-func TestQuantile(t *testing.T) {
-	list := []time.Duration{1 * time.Millisecond, 2 * time.Millisecond, 30 * time.Millisecond}
-	for _, c := range []struct{ p, want float64 }{{0, 1}, {0.5, 2}, {0.99, 2}, {1, 30}} {
-		if got := quantile(list, c.p); got != c.want {
-			t.Errorf("%v: %v, want %v", c.p, got, c.want)
-		}
-	}
-	if quantile(nil, 0.5) != 0 {
-		t.Error("a quantile of nothing")
-	}
-}

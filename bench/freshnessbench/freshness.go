@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/bench/webgen"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
@@ -56,12 +55,15 @@ type Row struct {
 // second are processed at most, and then sends fetches at shares of that rate: half of
 // them new pages, half of them changed ones. They are due at random moments (a Poisson
 // process) and do not wait for each other, as those of a crawl of many hosts.
-func Run(ctx context.Context, o Options) (_ *Result, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
+func Run(ctx context.Context, o Options) (*Result, error) {
+	res, err := measure.InTemp(func(dir string) (*Result, error) { return run(ctx, dir, o) })
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("bench freshness: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return res, nil
+}
+
+func run(ctx context.Context, dir string, o Options) (_ *Result, err error) {
 	found := newArrivals()
 	o.Repo.Searchable = found.searchable
 	repo, err := repository.Open(ctx, dir, o.Repo)
@@ -72,7 +74,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	b := &bench{Options: o, repo: repo, arrivals: found, rng: rand.New(rand.NewPCG(o.Seed, 1))}
 	for _, size := range o.Sizes {
 		if err := b.size(ctx, size); err != nil {
-			return nil, fmt.Errorf("bench freshness: %w", err)
+			return nil, err
 		}
 	}
 	return &Result{b.rows}, nil
@@ -119,21 +121,11 @@ func (b *bench) fill(ctx context.Context, pages int) error {
 	if pages <= 0 {
 		return nil
 	}
-	web := b.newWeb(pages)
-	next := atomic.Int64{}
-	g, gctx := errgroup.WithContext(ctx)
-	for range max(b.Repo.Workers, 1) {
-		g.Go(func() error {
-			for i := next.Add(1) - 1; int(i) < pages; i = next.Add(1) - 1 {
-				f := web.Fetch(int(i))
-				if _, err := b.repo.Load(gctx, &f); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
+	err := b.newWeb(pages).Each(ctx, b.Repo.Workers, func(ctx context.Context, f *page.Fetch) error {
+		_, err := b.repo.Load(ctx, f)
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	return b.repo.Quiesce(ctx)
@@ -177,9 +169,10 @@ func (b *bench) load(ctx context.Context, perSecond float64) (row Row, err error
 	}
 	took := b.arrivals.taken()
 	slices.Sort(stored)
+	at := func(list []time.Duration, q float64) float64 { return measure.Milliseconds(measure.Quantile(list, q)) }
 	return Row{
 		Fetches: len(fetches), Found: len(took),
-		P50: quantile(took, 0.50), P95: quantile(took, 0.95), P99: quantile(took, 0.99), Loading99: quantile(stored, 0.99),
+		P50: at(took, 0.50), P95: at(took, 0.95), P99: at(took, 0.99), Loading99: at(stored, 0.99),
 	}, nil
 }
 
@@ -238,14 +231,6 @@ func (b *bench) changed(web *webgen.Web) page.Fetch {
 	more := fmt.Sprintf("<p>Change number %d of this site.</p></main>", b.changes)
 	f.Body = []byte(strings.Replace(string(f.Body), "</main>", more, 1))
 	return f
-}
-
-// quantile of a sorted list, in milliseconds; 0 if it is empty.
-func quantile(sorted []time.Duration, p float64) float64 {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return float64(sorted[int(p*float64(len(sorted)-1))]) / float64(time.Millisecond)
 }
 
 func (r *Row) text() string {

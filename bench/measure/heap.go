@@ -23,25 +23,13 @@ type Heap struct {
 type HeapWatch struct {
 	mu   sync.Mutex
 	seen Heap // since the last take
-	stop chan struct{}
-	done sync.WaitGroup
+	stop func()
 }
 
 // WatchHeap begins to sample; the caller closes the watch.
 func WatchHeap() *HeapWatch {
-	w := &HeapWatch{stop: make(chan struct{})}
-	w.done.Go(func() {
-		ticker := time.NewTicker(heapEvery)
-		defer ticker.Stop()
-		for {
-			w.sample()
-			select {
-			case <-ticker.C:
-			case <-w.stop:
-				return
-			}
-		}
-	})
+	w := &HeapWatch{}
+	w.stop = Every(heapEvery, w.sample)
 	return w
 }
 
@@ -69,10 +57,7 @@ func (w *HeapWatch) Take() Heap {
 }
 
 // Close ends the sampling, and waits for its end.
-func (w *HeapWatch) Close() {
-	close(w.stop)
-	w.done.Wait()
-}
+func (w *HeapWatch) Close() { w.stop() }
 
 // Widen makes h cover o, too.
 func (h *Heap) Widen(o Heap) {

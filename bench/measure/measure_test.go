@@ -22,6 +22,18 @@ func TestMedian(t *testing.T) {
 	}
 }
 
+func TestQuantile(t *testing.T) {
+	list := []float64{1, 2, 30}
+	for _, c := range []struct{ q, want float64 }{{0, 1}, {0.3, 1}, {0.5, 2}, {0.99, 30}, {1, 30}} {
+		if got := Quantile(list, c.q); got != c.want {
+			t.Errorf("%v: %v, want %v", c.q, got, c.want)
+		}
+	}
+	if Quantile[float64](nil, 0.5) != 0 {
+		t.Error("a quantile of nothing")
+	}
+}
+
 // putPages puts n pages.
 func putPages(ctx context.Context, b *Bulk, n int) error {
 	for i := range n {

@@ -3,7 +3,6 @@ package measure
 import (
 	"io/fs"
 	"path/filepath"
-	"sync"
 	"time"
 )
 
@@ -19,24 +18,12 @@ const memoryEvery = 50 * time.Millisecond
 // PeakMemory calls fn and returns the most memory that was resident meanwhile. The two
 // parts of it may be of different moments.
 func PeakMemory(fn func() error) (peak Memory, err error) {
-	stop := make(chan struct{})
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		ticker := time.NewTicker(memoryEvery)
-		defer ticker.Stop()
-		for {
-			now := Resident()
-			peak.Own, peak.Mapped = max(peak.Own, now.Own), max(peak.Mapped, now.Mapped)
-			select {
-			case <-ticker.C:
-			case <-stop:
-				return
-			}
-		}
+	stop := Every(memoryEvery, func() {
+		now := Resident()
+		peak.Own, peak.Mapped = max(peak.Own, now.Own), max(peak.Mapped, now.Mapped)
 	})
 	err = fn()
-	close(stop)
-	watch.Wait()
+	stop()
 	return peak, err
 }
 

@@ -100,17 +100,36 @@ func Inputs(files []string) (list []replay.Input) {
 }
 
 // InTemp calls fn with a new directory and removes it afterwards.
-func InTemp(fn func(dir string) (*Run, error)) (_ *Run, err error) {
+func InTemp[T any](fn func(dir string) (T, error)) (res T, err error) {
 	dir, err := os.MkdirTemp("", "indexer-bench-")
 	if err != nil {
-		return nil, err
+		return res, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	data := filepath.Join(dir, "data") // the mark of index files is next to their directory
 	if err := os.Mkdir(data, 0o700); err != nil {
-		return nil, err
+		return res, err
 	}
 	return fn(data)
+}
+
+// Every calls fn at once, and then again and again until stop is called, which waits for it.
+func Every(d time.Duration, fn func()) (stop func()) {
+	end := make(chan struct{})
+	var work sync.WaitGroup
+	work.Go(func() {
+		ticker := time.NewTicker(d)
+		defer ticker.Stop()
+		for {
+			fn()
+			select {
+			case <-ticker.C:
+			case <-end:
+				return
+			}
+		}
+	})
+	return func() { close(end); work.Wait() }
 }
 
 // Self is a command that runs this program again, with other arguments, in a process
@@ -123,6 +142,17 @@ func Self(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	cmd := exec.CommandContext(ctx, exe)
 	cmd.Args = append([]string{os.Args[0]}, args...)
 	return cmd, nil
+}
+
+// Milliseconds of a duration, as reports have them.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// Quantile of a sorted list, 0 ≤ q ≤ 1; 0 if it is empty.
+func Quantile[T time.Duration | float64](sorted []T, q float64) T {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
 // Median of a list; 0 if it is empty.

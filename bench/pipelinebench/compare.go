@@ -60,7 +60,7 @@ func Compare(ctx context.Context, o CompareOptions) (*Comparison, error) {
 	for round := range max(o.Rounds, 1) {
 		for turn := range 2 {
 			i := (turn + round) % 2
-			side, err := inTemp(func(dir string) (*Side, error) { return o.side(ctx, i == 1, dir) })
+			side, err := measure.InTemp(func(dir string) (*Side, error) { return o.side(ctx, i == 1, dir) })
 			if err != nil {
 				return nil, fmt.Errorf("bench compare: %w", err)
 			}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/bench/webgen"
 )
 
@@ -48,7 +49,7 @@ type GrowthStep struct {
 // others alone. InPlace needs half of the disk: each step loads other generated pages into
 // the directory itself, and they count as others from then on.
 func RunGrowth(ctx context.Context, o GrowthOptions) (*Growth, error) {
-	return inTemp(func(dir string) (*Growth, error) {
+	return measure.InTemp(func(dir string) (*Growth, error) {
 		g := &growing{GrowthOptions: o, dir: dir, base: filepath.Join(dir, "base")}
 		if err := g.run(ctx); err != nil {
 			return nil, fmt.Errorf("bench pipeline: %w", err)
@@ -177,7 +178,7 @@ func (g *growing) measure(ctx context.Context, profile string) (*Side, error) {
 		}
 		return top, os.RemoveAll(filepath.Join(g.dir, name))
 	}
-	return inTemp(func(dir string) (*Side, error) {
+	return measure.InTemp(func(dir string) (*Side, error) {
 		if err := os.CopyFS(dir, os.DirFS(g.base)); err != nil {
 			return nil, err
 		}

@@ -4,10 +4,8 @@ package pipelinebench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -55,7 +53,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	for round := range max(o.Rounds, 1) {
 		for turn := range kinds {
 			i := (turn + round) % len(kinds)
-			side, err := inTemp(func(dir string) (*Side, error) {
+			side, err := measure.InTemp(func(dir string) (*Side, error) {
 				return Apart(ctx, SideOptions{Kind: kinds[i], Dir: dir, Files: o.Files, Profile: profileFor(kinds[i], o.Profile)}, o.Settings)
 			})
 			if err != nil {
@@ -96,22 +94,6 @@ func (r *Result) Side(kind string) *Compared {
 		return &r.Sides[i]
 	}
 	return nil
-}
-
-// inTemp calls fn with a new directory and removes it afterwards.
-func inTemp[T any](fn func(dir string) (T, error)) (_ T, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
-	if err != nil {
-		var none T
-		return none, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	data := filepath.Join(dir, "data") // the mark of index files is next to their directory
-	if err := os.Mkdir(data, 0o700); err != nil {
-		var none T
-		return none, err
-	}
-	return fn(data)
 }
 
 // filesIn lists the WARC files of a directory.

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/repository"
 )
@@ -72,26 +72,26 @@ func (q Quantile) over(base Quantile) *Quantile {
 }
 
 // Run measures queries one after the other, with one reader.
-func Run(ctx context.Context, o Options) (res *Result, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
+func Run(ctx context.Context, o Options) (*Result, error) {
+	res, err := measure.InTemp(func(dir string) (*Result, error) { return run(ctx, dir, &o) })
 	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	b := &bench{o: &o, dir: dir}
-	defer func() { err = errors.Join(err, b.close()) }()
-	if err := b.open(ctx); err != nil {
-		return nil, fmt.Errorf("bench query: %w", err)
-	}
-	queries, n, err := b.queries(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("bench query: %w", err)
-	}
-	res = &Result{Documents: n, Shards: len(b.readers), Queries: len(queries)}
-	if err := b.measure(ctx, queries, res); err != nil {
 		return nil, fmt.Errorf("bench query: %w", err)
 	}
 	return res, nil
+}
+
+func run(ctx context.Context, dir string, o *Options) (res *Result, err error) {
+	b := &bench{o: o, dir: dir}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err := b.open(ctx); err != nil {
+		return nil, err
+	}
+	queries, n, err := b.queries(ctx)
+	if err != nil {
+		return nil, err
+	}
+	res = &Result{Documents: n, Shards: len(b.readers), Queries: len(queries)}
+	return res, b.measure(ctx, queries, res)
 }
 
 type bench struct {

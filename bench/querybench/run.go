@@ -144,7 +144,7 @@ func (b *bench) ask(ctx context.Context, readers []*index.Reader, queries []stri
 		for _, r := range readers {
 			g.Go(func() error {
 				_, err := r.Search(gctx, q, opts)
-				if usage := (*index.UsageError)(nil); errors.As(err, &usage) {
+				if _, ok := errors.AsType[*index.UsageError](err); ok {
 					return nil // a word of signs only
 				}
 				return err
@@ -153,19 +153,14 @@ func (b *bench) ask(ctx context.Context, readers []*index.Reader, queries []stri
 		if err := g.Wait(); err != nil {
 			return t, fmt.Errorf("%q: %w", q, err)
 		}
-		t.wall = append(t.wall, float64(time.Since(began).Microseconds())/1000)
-		t.cpu = append(t.cpu, float64((measure.ProcessorTime()-cpu).Microseconds())/1000)
+		t.wall = append(t.wall, measure.Milliseconds(time.Since(began)))
+		t.cpu = append(t.cpu, measure.Milliseconds(measure.ProcessorTime()-cpu))
 	}
 	return t, nil
 }
 
 func quantiles(ms []float64) Quantile {
 	slices.Sort(ms)
-	at := func(q float64) float64 {
-		if len(ms) == 0 {
-			return 0
-		}
-		return ms[min(int(q*float64(len(ms))), len(ms)-1)]
-	}
+	at := func(q float64) float64 { return measure.Quantile(ms, q) }
 	return Quantile{P50: at(0.5), P90: at(0.9), P99: at(0.99), Max: at(1)}
 }

@@ -2,9 +2,11 @@ package rankbench
 
 import (
 	"context"
-	"github.com/webindexer/indexer/internal/rank"
 	"slices"
 	"time"
+
+	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/internal/rank"
 )
 
 // Local counts what rank touched after changes of single pages.
@@ -25,11 +27,8 @@ type Quantiles struct {
 }
 
 func quantiles(list []float64) Quantiles {
-	if len(list) == 0 {
-		return Quantiles{}
-	}
-	s := slices.Sorted(slices.Values(list))
-	return Quantiles{s[len(s)/2], s[len(s)*99/100], s[len(s)-1]}
+	slices.Sort(list)
+	return Quantiles{measure.Quantile(list, 0.5), measure.Quantile(list, 0.99), measure.Quantile(list, 1)}
 }
 
 // local changes the links of random pages, one after the other, and runs rank after

@@ -16,9 +16,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
+	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/schema"
 )
 
@@ -60,7 +60,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	o.Tolerance = cmp.Or(o.Tolerance, schema.DefaultRankTolerance)
 	res := &Result{Tolerance: o.Tolerance, Degree: o.Degree, DeadEnds: o.DeadEnds, Seed: o.Seed}
 	for _, n := range o.Sizes {
-		s, err := runSize(ctx, n, &o)
+		s, err := measure.InTemp(func(dir string) (*SizeResult, error) { return runSize(ctx, dir, n, &o) })
 		if err != nil {
 			return nil, fmt.Errorf("bench rank: %d URLs: %w", n, err)
 		}
@@ -69,12 +69,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	return res, nil
 }
 
-func runSize(ctx context.Context, n int, o *Options) (_ *SizeResult, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+func runSize(ctx context.Context, dir string, n int, o *Options) (_ *SizeResult, err error) {
 	fmt.Fprintf(o.Log, "%d URLs: writing\n", n)
 	w := newWeb(n, o.Degree, o.DeadEnds, o.Seed)
 	r, err := openRig(ctx, dir, w, o.Tolerance)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/webindexer/indexer/internal/rank"
 	"github.com/webindexer/indexer/page"
@@ -38,12 +39,7 @@ func newWeb(n, degree int, deadEnds float64, seed uint64) *web {
 // fresh adds new links of a URL to those it keeps, until it has its number.
 func (w *web) fresh(u uint32, links []uint32) []uint32 {
 	for tries := 0; len(links) < w.degree && tries < 10*w.degree; tries++ {
-		t := w.target(u)
-		known := t == u
-		for _, l := range links {
-			known = known || l == t
-		}
-		if !known {
+		if t := w.target(u); t != u && !slices.Contains(links, t) {
 			links = append(links, t)
 		}
 	}

@@ -12,9 +12,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/webindexer/indexer/bench/measure"
 )
 
 // What can be killed.
@@ -95,12 +96,11 @@ type run struct {
 
 // Run starts a deployment, causes failures in it, and checks the result. If the check
 // fails, Run returns the measurements with the error.
-func Run(ctx context.Context, o Options) (_ *Result, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+func Run(ctx context.Context, o Options) (*Result, error) {
+	return measure.InTemp(func(dir string) (*Result, error) { return start(ctx, dir, o) })
+}
+
+func start(ctx context.Context, dir string, o Options) (*Result, error) {
 	if o.Program == "" {
 		o.Program = filepath.Join(dir, "indexer")
 		if err := build(ctx, o.Program); err != nil {
@@ -114,7 +114,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 		return nil, err
 	}
 	r := &run{deployment: d, res: &Result{
-		Workers: o.Workers, Killed: (o.Workers + 2) / 3, Threads: o.Threads, DelayMS: float64(o.Delay.Microseconds()) / 1000, interval: o.Interval.Seconds(),
+		Workers: o.Workers, Killed: (o.Workers + 2) / 3, Threads: o.Threads, DelayMS: measure.Milliseconds(o.Delay), interval: o.Interval.Seconds(),
 	}}
 	err = r.all(ctx)
 	if cause := context.Cause(ctx); cause != nil && err != nil {

@@ -1,6 +1,7 @@
 package recoverybench
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -49,7 +50,7 @@ func (t *timeline) total() int64 {
 func (t *timeline) copied() []event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]event(nil), t.events...)
+	return slices.Clone(t.events)
 }
 
 // Interval is a part of the run of fixed length. The last one may be shorter.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/webindexer/indexer/bench/measure"
@@ -82,48 +81,49 @@ type Miss struct {
 // If a server is named, the queries run on its index, and on index files with the same
 // documents. Nothing is left out then: known items run on a copy on the server, which is
 // removed.
-func Run(ctx context.Context, o Options) (res *Result, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
+func Run(ctx context.Context, o Options) (*Result, error) {
+	res, err := measure.InTemp(func(dir string) (*Result, error) { return run(ctx, dir, o) })
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("bench relevance: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return res, nil
+}
+
+func run(ctx context.Context, dir string, o Options) (res *Result, err error) {
 	source := o.Index
 	if o.Server != nil {
 		_, _ = fmt.Fprintln(o.Log, "copying the documents of the server")
 		source = filepath.Join(dir, "served")
 		if err := o.Server.copyTo(ctx, source); err != nil {
-			return nil, fmt.Errorf("bench relevance: copy the documents of %s: %w", o.Server.Address, err)
+			return nil, fmt.Errorf("copy the documents of %s: %w", o.Server.Address, err)
 		}
 	}
 	if len(o.Files) > 0 {
 		_, _ = fmt.Fprintln(o.Log, "replaying into a fresh directory")
 		data := filepath.Join(dir, "data")
 		if _, err := measure.Replay(ctx, data, o.Files, o.Repo); err != nil {
-			return nil, fmt.Errorf("bench relevance: replay: %w", err)
+			return nil, fmt.Errorf("replay: %w", err)
 		}
 		source = repository.IndexDir(data)
 	}
 	if o.QueryFile != "" {
 		judged, err := runJudged(ctx, o, source, dir)
 		if err != nil {
-			return nil, fmt.Errorf("bench relevance: %w", err)
+			return nil, err
 		}
 		return &Result{Documents: judged.Documents, Weights: o.Weights, PerHost: o.PerHost, Judged: judged}, nil
 	}
 	items, err := gatherItems(ctx, source)
 	if err != nil {
-		return nil, fmt.Errorf("bench relevance: %w", err)
+		return nil, err
 	}
 	b := &bench{o: o, kinds: items.kinds(o.Seed, o.Queries)}
 	_, _ = fmt.Fprintf(o.Log, "%d documents; copying the index without the links asked for\n", items.documents)
 	if err := b.copies(ctx, source, dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("bench relevance: %w", err), b.close(ctx))
+		return nil, errors.Join(err, b.close(ctx))
 	}
 	defer func() { err = errors.Join(err, b.close(ctx)) }()
 	res = &Result{Documents: items.documents, Seed: o.Seed, Weights: o.Weights, PerHost: o.PerHost}
-	if res.Kinds, err = b.report(ctx, o.Weights); err != nil {
-		return nil, fmt.Errorf("bench relevance: %w", err)
-	}
-	return res, nil
+	res.Kinds, err = b.report(ctx, o.Weights)
+	return res, err
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -52,6 +51,8 @@ type Mode struct {
 	BrowserCPU        float64 `json:"browser_cpu_ms_a_rendering"`
 	// Failed counts renderings that gave no document.
 	Failed int `json:"failed"`
+
+	responses int
 }
 
 // Run replays the files in each mode, in turns, each time into an empty directory.
@@ -61,11 +62,11 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	for round := range max(o.Rounds, 1) {
 		for i := range o.Modes {
 			n := (i + round) % len(o.Modes) // not always in the same order
-			m, responses, err := o.load(ctx, o.Modes[n])
+			m, err := measure.InTemp(func(dir string) (Mode, error) { return o.load(ctx, dir, o.Modes[n]) })
 			if err != nil {
 				return nil, fmt.Errorf("bench render: mode %s: %w", o.Modes[n], err)
 			}
-			res.Responses = responses
+			res.Responses = m.responses
 			runs[n] = append(runs[n], m)
 			fmt.Fprintf(o.Log, "round %d: %-4s  %.2f ms of processor time a response, %d renderings\n", round+1, m.Mode, m.CPU, m.Rendered)
 		}
@@ -82,12 +83,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 // load replays the files in one mode.
-func (o *Options) load(ctx context.Context, mode string) (m Mode, responses int, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
-	if err != nil {
-		return m, 0, err
-	}
-	defer os.RemoveAll(dir)
+func (o *Options) load(ctx context.Context, dir, mode string) (m Mode, err error) {
 	m.Mode = mode
 	var counted counting
 	opts := o.Repo
@@ -100,14 +96,14 @@ func (o *Options) load(ctx context.Context, mode string) (m Mode, responses int,
 		defer func() { // after the repository was closed
 			err = errors.Join(err, browser.Close())
 			if n := counted.done.Load(); n > 0 {
-				m.BrowserCPU = ms(measure.ChildrenTime()-children) / float64(n)
+				m.BrowserCPU = measure.Milliseconds(measure.ChildrenTime()-children) / float64(n)
 			}
 		}()
 	}
 	began, used := time.Now(), measure.ProcessorTime()
 	r, err := repository.Open(ctx, dir, opts)
 	if err != nil {
-		return m, 0, err
+		return m, err
 	}
 	var progress replay.Progress
 	err = replay.Run(ctx, r, measure.Inputs(o.Files), replay.Options{Loaders: opts.Workers}, &progress)
@@ -115,14 +111,14 @@ func (o *Options) load(ctx context.Context, mode string) (m Mode, responses int,
 		err = r.Quiesce(ctx)
 	}
 	if err = errors.Join(err, r.Close()); err != nil {
-		return m, 0, err
+		return m, err
 	}
-	responses = int(progress.Fetches.Load())
+	m.responses = int(progress.Fetches.Load())
 	m.Seconds = time.Since(began).Seconds()
-	m.CPU = ms(measure.ProcessorTime()-used) / float64(max(responses, 1))
+	m.CPU = measure.Milliseconds(measure.ProcessorTime()-used) / float64(max(m.responses, 1))
 	m.Rendered, m.Failed = int(counted.done.Load()), int(counted.failed.Load())
 	m.RenderedPerSecond = float64(m.Rendered) / m.Seconds
-	return m, responses, nil
+	return m, nil
 }
 
 // counting counts renderings.
@@ -141,8 +137,6 @@ func (c *counting) Render(ctx context.Context, f *page.Fetch, lookup observers.L
 	}
 	return r, err
 }
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // medians takes the median of each figure of several runs.
 func medians(runs []Mode) Mode {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
@@ -56,12 +56,11 @@ const (
 
 // RunStyle loads pages that all need one style sheet, and changes it. A function takes the
 // place of the browser, so that 100,000 pages can be rendered twice.
-func RunStyle(ctx context.Context, o StyleOptions) (_ *StyleResult, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func RunStyle(ctx context.Context, o StyleOptions) (*StyleResult, error) {
+	return measure.InTemp(func(dir string) (*StyleResult, error) { return runStyle(ctx, dir, o) })
+}
+
+func runStyle(ctx context.Context, dir string, o StyleOptions) (_ *StyleResult, err error) {
 	browser := &styled{cost: o.Cost}
 	opts := o.Repo
 	opts.Render, opts.Renderer = "all", browser
@@ -141,7 +140,7 @@ func (b *styleBench) others(ctx context.Context) (f Freshness, err error) {
 		b.loaded++
 	}
 	l := b.repo.FoundSince(began)
-	return Freshness{N: l.N, P50: ms(l.P50), P99: ms(l.P99)}, nil
+	return Freshness{N: l.N, P50: measure.Milliseconds(l.P50), P99: measure.Milliseconds(l.P99)}, nil
 }
 
 // styled is a renderer that leaves pages as they are. Those of styleSite ask for the style sheet.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/webindexer/indexer/oracle"
@@ -18,8 +19,8 @@ type closers []func() error
 
 func (c closers) close() error {
 	var errs []error
-	for i := len(c) - 1; i >= 0; i-- {
-		errs = append(errs, c[i]())
+	for _, closer := range slices.Backward(c) {
+		errs = append(errs, closer())
 	}
 	return errors.Join(errs...)
 }

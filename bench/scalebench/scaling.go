@@ -11,8 +11,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
+
+	"github.com/webindexer/indexer/bench/measure"
 )
 
 // Options of Run.
@@ -61,14 +62,14 @@ type Row struct {
 
 // Run measures.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	res := &Result{Store: "memory", DelayMS: float64(o.Delay.Microseconds()) / 1000, Threads: o.Threads}
+	res := &Result{Store: "memory", DelayMS: measure.Milliseconds(o.Delay), Threads: o.Threads}
 	if o.Store != "" {
 		res.Store = "postgres"
 	}
 	for _, work := range o.Work {
 		first := len(res.Rows)
 		for _, n := range o.Workers {
-			row, err := o.measure(ctx, work, n)
+			row, err := measure.InTemp(func(dir string) (Row, error) { return o.measure(ctx, dir, work, n) })
 			if err != nil {
 				return nil, fmt.Errorf("bench scaling: %s with %d workers: %w", work, n, err)
 			}
@@ -86,12 +87,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 // measure starts workers, waits until they have done enough, and ends them.
-func (o *Options) measure(ctx context.Context, work string, workers int) (row Row, err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
-	if err != nil {
-		return row, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+func (o *Options) measure(ctx context.Context, dir, work string, workers int) (row Row, err error) {
 	s, err := o.newSite(ctx, work, dir)
 	if err != nil {
 		return row, err
@@ -134,7 +130,7 @@ func (o *Options) watch(ctx context.Context, s *site, c *crew, work string, ende
 		line.add(c.sum(), s.cores())
 		switch {
 		case work == Transactions:
-			if line.since(c.allBegan()) >= o.Slice {
+			if began := c.allBegan(); !began.IsZero() && time.Since(began) >= o.Slice {
 				line.keepLast(o.Slice)
 				return line, nil
 			}

@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,6 +18,7 @@ import (
 	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/bench/webgen"
 	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/mem"
@@ -108,20 +107,10 @@ func (s *site) fill(ctx context.Context, work string) error {
 	}
 	s.closers = append(s.closers, s.reader.Close)
 	web := webgen.New(s.Seed, s.Pages, max(1, s.Pages/pagesPerHost), webgen.DefaultWords)
-	var next atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for range 8 {
-		g.Go(func() error {
-			for i := next.Add(1) - 1; int(i) < s.Pages; i = next.Add(1) - 1 {
-				f := web.Fetch(int(i))
-				if _, err := s.reader.Load(ctx, &f); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return g.Wait()
+	return web.Each(ctx, 8, func(ctx context.Context, f *page.Fetch) error {
+		_, err := s.reader.Load(ctx, f)
+		return err
+	})
 }
 
 // left is how many notifications wait that any worker may handle.
@@ -167,15 +156,14 @@ const settingVariable = "INDEXER_BENCH_STORE"
 
 // process runs the worker in a process of its own until ctx ends.
 func (w *worker) process(ctx context.Context, setting string) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	request, err := json.Marshal(w)
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, program, "scaling-worker", string(request))
+	cmd, err := measure.Self(ctx, "scaling-worker", string(request))
+	if err != nil {
+		return err
+	}
 	cmd.Env = append(os.Environ(), settingVariable+"="+setting)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * leaveWithin

@@ -68,14 +68,6 @@ func (t *timeline) total() float64 {
 	return t.samples[len(t.samples)-1].Done
 }
 
-// since is how long ago a moment was; 0 if there has been none.
-func (t *timeline) since(begin time.Time) time.Duration {
-	if begin.IsZero() {
-		return 0
-	}
-	return time.Since(begin)
-}
-
 // keepLast drops the samples before the last d.
 func (t *timeline) keepLast(d time.Duration) {
 	last := t.samples[len(t.samples)-1].at

@@ -59,15 +59,12 @@ const (
 func Brokerage(ctx context.Context, o BrokerageOptions) (rows []BrokerageRow, err error) {
 	for _, mode := range []txn.Mode{txn.OnePhase, txn.TwoPhase} {
 		for _, commission := range []string{commissionDirect, commissionSide, commissionNone} {
-			err := inTemp(func(dir string) error {
-				r, err := brokerage(ctx, dir, mode, commission, o)
-				rows = append(rows, r)
-				fmt.Fprintln(o.Log, r.String())
-				return err
-			})
+			r, err := measure.InTemp(func(dir string) (BrokerageRow, error) { return brokerage(ctx, dir, mode, commission, o) })
 			if err != nil {
 				return nil, fmt.Errorf("bench txn brokerage: commission to %s: %w", commission, err)
 			}
+			rows = append(rows, r)
+			fmt.Fprintln(o.Log, r.String())
 		}
 	}
 	return rows, nil

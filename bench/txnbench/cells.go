@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -208,14 +207,4 @@ func (c *cells) fill(ctx context.Context, h holder) error {
 	close(next)
 	group.Wait()
 	return fails.Get()
-}
-
-// inTemp runs fn with a directory that is removed afterwards.
-func inTemp(fn func(dir string) error) (err error) {
-	dir, err := os.MkdirTemp("", "indexer-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	return fn(dir)
 }

@@ -54,19 +54,16 @@ func Contention(ctx context.Context, o ContentionOptions) (rows []ContentionRow,
 	for _, n := range o.Rows {
 		base := 0.0
 		for _, path := range []string{"mutex per row", "one-phase", "two-phase"} {
-			err := inTemp(func(dir string) error {
-				r, err := contention(ctx, dir, path, n, o)
-				if path == "mutex per row" {
-					base = r.Rate
-				}
-				r.Ratio = r.Rate / base
-				rows = append(rows, r)
-				fmt.Fprintln(o.Log, r.String())
-				return err
-			})
+			r, err := measure.InTemp(func(dir string) (ContentionRow, error) { return contention(ctx, dir, path, n, o) })
 			if err != nil {
 				return nil, fmt.Errorf("bench txn contention: %s, %d rows: %w", path, n, err)
 			}
+			if path == "mutex per row" {
+				base = r.Rate
+			}
+			r.Ratio = r.Rate / base
+			rows = append(rows, r)
+			fmt.Fprintln(o.Log, r.String())
 		}
 	}
 	return rows, nil
@@ -151,8 +148,8 @@ func contention(ctx context.Context, dir, path string, n int, o ContentionOption
 	}
 	slices.Sort(waits)
 	row.Rate = float64(committed) / took
-	row.P99 = quantile(waits, 0.99).Seconds() * 1000
-	row.LongestWait = quantile(waits, 1).Seconds() * 1000
+	row.P99 = measure.Milliseconds(measure.Quantile(waits, 0.99))
+	row.LongestWait = measure.Milliseconds(measure.Quantile(waits, 1))
 	row.GaveUp, row.Least, row.Most = gaveUp.Load(), slices.Min(each), slices.Max(each)
 	return row, nil
 }

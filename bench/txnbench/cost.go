@@ -38,18 +38,18 @@ type CostRow struct {
 // of the cost is fundamental, and how much can be optimised away? It climbs from
 // raw Badger to a transaction, one thing more on each rung. The rungs are measured
 // in turn; medians count.
-func Cost(ctx context.Context, o CostOptions) (rows []CostRow, err error) {
-	err = inTemp(func(dir string) (err error) {
+func Cost(ctx context.Context, o CostOptions) ([]CostRow, error) {
+	rows, err := measure.InTemp(func(dir string) (rows []CostRow, err error) {
 		l, err := openLadder(ctx, dir, o)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer func() { err = errors.Join(err, l.close()) }()
 		for _, g := range o.Goroutines {
 			for _, rungs := range [][]rung{l.reads(), l.writes()} {
 				list, err := climb(ctx, rungs, g, o)
 				if err != nil {
-					return err
+					return nil, err
 				}
 				for _, r := range list {
 					rows = append(rows, r)
@@ -57,7 +57,7 @@ func Cost(ctx context.Context, o CostOptions) (rows []CostRow, err error) {
 				}
 			}
 		}
-		return nil
+		return rows, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("bench txn cost: %w", err)

@@ -81,8 +81,8 @@ func Figure8(ctx context.Context, o Figure8Options) (*Figure8Result, error) {
 	for _, size := range o.Values {
 		for _, d := range figure8Data {
 			n := max(int(float64(o.CacheBytes)*d.factor/float64(size+60)), 16)
-			err := inTemp(func(dir string) error {
-				return figure8(ctx, dir, newCells(n, size), d.name, o, res)
+			_, err := measure.InTemp(func(dir string) (any, error) {
+				return nil, figure8(ctx, dir, newCells(n, size), d.name, o, res)
 			})
 			if err != nil {
 				return nil, fmt.Errorf("bench txn: values of %d bytes, %s: %w", size, d.name, err)

@@ -62,10 +62,7 @@ func tradeRow(t int64) string         { return "trade/" + pad(t) }
 func brokerRow(b int64) string        { return "broker/" + pad(b) }
 func commissionRow(b, t int64) string { return "commission/" + pad(b) + "/" + pad(t) }
 
-func pad(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	return "0000000000"[:max(0, 10-len(s))] + s
-}
+func pad(n int64) string { return fmt.Sprintf("%010d", n) }
 
 // numbers are what a cell holds here.
 func numbers(list ...int64) []byte {

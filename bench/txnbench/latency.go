@@ -66,11 +66,8 @@ type latency struct {
 // commit is durable and visible, to the first line of the observer. Then a flood of
 // notifications comes and goes, and it measures again: a store that keeps a tombstone
 // for each must not get slower.
-func Latency(ctx context.Context, o LatencyOptions) (res *LatencyResult, err error) {
-	err = inTemp(func(dir string) error {
-		res, err = measureLatency(ctx, dir, o)
-		return err
-	})
+func Latency(ctx context.Context, o LatencyOptions) (*LatencyResult, error) {
+	res, err := measure.InTemp(func(dir string) (*LatencyResult, error) { return measureLatency(ctx, dir, o) })
 	if err != nil {
 		return nil, fmt.Errorf("bench txn latency: %w", err)
 	}
@@ -158,12 +155,11 @@ func (l *latency) delays(ctx context.Context, n int) (d Delays, err error) {
 	}
 	slices.Sort(list)
 	slices.Sort(total)
-	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-	d = Delays{P50: ms(quantile(list, 0.5)), P99: ms(quantile(list, 0.99)), Max: ms(quantile(list, 1))}
-	d.TotalP50, d.TotalP99 = ms(quantile(total, 0.5)), ms(quantile(total, 0.99))
+	at := func(list []time.Duration, q float64) float64 { return measure.Milliseconds(measure.Quantile(list, q)) }
+	d = Delays{P50: at(list, 0.5), P99: at(list, 0.99), Max: at(list, 1), TotalP50: at(total, 0.5), TotalP99: at(total, 0.99)}
 	began := time.Now()
 	notes, _, err := l.db.Notifications(ctx, "", 1)
-	d.ScanMS = ms(time.Since(began))
+	d.ScanMS = measure.Milliseconds(time.Since(began))
 	if err == nil && len(notes) > 0 {
 		err = fmt.Errorf("a notification is left at %s", notes[0].Cell)
 	}

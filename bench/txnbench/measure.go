@@ -73,11 +73,3 @@ func costOf(ctx context.Context, n int, d time.Duration, op work) (c cost, err e
 	c.wall, c.cpu = 1e6/c.perSecond, float64((measure.ProcessorTime()-used).Microseconds())/ops
 	return c, nil
 }
-
-// quantile of a sorted list, 0 ≤ q ≤ 1.
-func quantile(sorted []time.Duration, q float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
-}

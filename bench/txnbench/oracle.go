@@ -40,9 +40,9 @@ const oracleBatch = 1000
 
 // Oracle measures timestamps per second, including persisting the ranges, and compares
 // them with the simplest oracle: a counter behind a mutex.
-func Oracle(ctx context.Context, o OracleOptions) (rows []OracleRow, err error) {
-	err = inTemp(func(dir string) error {
-		return withDB(ctx, dir, txn.Options{}, badgerdb.Options{}, func(db *txn.DB) error {
+func Oracle(ctx context.Context, o OracleOptions) ([]OracleRow, error) {
+	rows, err := measure.InTemp(func(dir string) (rows []OracleRow, err error) {
+		err = withDB(ctx, dir, txn.Options{}, badgerdb.Options{}, func(db *txn.DB) error {
 			for _, g := range o.Goroutines {
 				r, err := oracle(ctx, db, g, o)
 				if err != nil {
@@ -53,6 +53,7 @@ func Oracle(ctx context.Context, o OracleOptions) (rows []OracleRow, err error) 
 			}
 			return nil
 		})
+		return rows, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("bench txn oracle: %w", err)

@@ -2,12 +2,15 @@ package webgen
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/page"
 )
@@ -17,6 +20,22 @@ var began = time.Date(2024, 3, 1, 6, 0, 0, 0, time.UTC)
 
 // interval is the time from one fetch to the next.
 const interval = 50 * time.Millisecond
+
+// Each calls fn with every response, from the given number of goroutines.
+func (w *Web) Each(ctx context.Context, workers int, fn func(context.Context, *page.Fetch) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(max(workers, 1))
+	for i := range w.Pages {
+		g.Go(func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			f := w.Fetch(i)
+			return fn(ctx, &f)
+		})
+	}
+	return g.Wait()
+}
 
 // Fetch is the response of a URL.
 func (w *Web) Fetch(i int) page.Fetch {
