@@ -56,7 +56,7 @@ func (r *Reader) start(ctx context.Context) (*child, error) {
 // notOfDocument keeps the reason why no child could be started from being taken for that of the
 // document that it was started for.
 func notOfDocument(err error) error {
-	if unreadable := Unreadable(""); errors.As(err, &unreadable) {
+	if _, ok := errors.AsType[Unreadable](err); ok {
 		return errors.New(err.Error())
 	}
 	return err

@@ -66,7 +66,7 @@ func (r *Reader) Read(ctx context.Context, body []byte) (html []byte, err error)
 		c.kill()
 		r.places <- struct{}{}
 	}
-	if unreadable := Unreadable(""); errors.As(err, &unreadable) {
+	if _, ok := errors.AsType[Unreadable](err); ok {
 		r.unreadable.Add(1)
 	}
 	return html, err

@@ -75,14 +75,14 @@ func readDocuments(parent io.Reader, documents chan<- []byte) error {
 
 func answer(answers io.Writer, body []byte, convert Converter) error {
 	html, err := convert(body)
-	unreadable := Unreadable("")
-	switch {
-	case err == nil && len(html) <= usual.result:
-		return writeMessage(answers, kindHTML, html)
-	case err == nil:
-		return writeMessage(answers, kindUnreadable, []byte("the text of the document is too long"))
-	case errors.As(err, &unreadable):
+	if err == nil && len(html) > usual.result {
+		err = Unreadable("the text of the document is too long")
+	}
+	if _, ok := errors.AsType[Unreadable](err); ok {
 		return writeMessage(answers, kindUnreadable, []byte(err.Error()))
 	}
-	return fail(answers, err)
+	if err != nil {
+		return fail(answers, err)
+	}
+	return writeMessage(answers, kindHTML, html)
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"slices"
@@ -156,7 +157,7 @@ func headersOf(f *page.Fetch) []*fetch.HeaderEntry {
 		}
 	}
 	slices.SortFunc(list, func(a, b *fetch.HeaderEntry) int {
-		return strings.Compare(a.Name+"\x00"+a.Value, b.Name+"\x00"+b.Value)
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
 	})
 	return list
 }

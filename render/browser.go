@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,13 +52,7 @@ const (
 
 // New returns a browser that is not running yet.
 func New(o Options) *Browser {
-	if o.Pages == 0 {
-		o.Pages = 2
-	}
-	if o.Lifetime == 0 {
-		o.Lifetime = 500
-	}
-	o.Limits = o.Limits.withDefaults()
+	o.Pages, o.Lifetime, o.Limits = cmp.Or(o.Pages, 2), cmp.Or(o.Lifetime, 500), o.Limits.withDefaults()
 	return &Browser{opts: o, slots: make(chan struct{}, o.Pages)}
 }
 

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -47,24 +48,18 @@ type Limits struct {
 }
 
 func (l Limits) withDefaults() Limits {
-	for _, f := range []struct {
-		field *int
-		usual int
-	}{
-		{&l.Requests, 500}, {&l.Frames, 20}, {&l.AnswerBytes, 64 << 20}, {&l.HTMLBytes, 8 << 20}, {&l.ConsoleLines, 20},
-		{&l.ConsoleLength, 300}, {&l.Height, 2880}, {&l.HeapMiB, 512},
-	} {
-		if *f.field == 0 {
-			*f.field = f.usual
-		}
+	return Limits{
+		Requests:      cmp.Or(l.Requests, 500),
+		Frames:        cmp.Or(l.Frames, 20),
+		AnswerBytes:   cmp.Or(l.AnswerBytes, 64<<20),
+		HTMLBytes:     cmp.Or(l.HTMLBytes, 8<<20),
+		VirtualTime:   cmp.Or(l.VirtualTime, 10*time.Second),
+		RealTime:      cmp.Or(l.RealTime, 30*time.Second),
+		ConsoleLines:  cmp.Or(l.ConsoleLines, 20),
+		ConsoleLength: cmp.Or(l.ConsoleLength, 300),
+		Height:        cmp.Or(l.Height, 2880),
+		HeapMiB:       cmp.Or(l.HeapMiB, 512),
 	}
-	if l.VirtualTime == 0 {
-		l.VirtualTime = 10 * time.Second
-	}
-	if l.RealTime == 0 {
-		l.RealTime = 30 * time.Second
-	}
-	return l
 }
 
 // The viewport, in CSS pixels, and how much smaller a thumbnail is.

@@ -48,13 +48,15 @@ type session struct {
 
 	spent, crashed event // the virtual time is used up; the renderer process has died
 
-	mu      sync.Mutex
+	// The answerer's own.
+	frames  int  // so far that were asked for
+	answers int  // so far
+	bytes   int  // of these
+	served  bool // the page itself was answered
+
+	mu      sync.Mutex                 // guards the rest
 	arrived map[network.RequestID]bool // answers, to the last byte
 	result  Result
-	frames  int    // so far that were asked for
-	answers int    // so far
-	bytes   int    // of these
-	served  bool   // the page itself was answered
 	failure string // a limit that the session noticed
 	mayPass bool   // Result.MayPass
 	broken  error  // of lookup

@@ -32,7 +32,7 @@ func (w *bookmarkWalk) children(of *references.FPDF_BOOKMARK, depth int) error {
 	}
 	first, err := w.pdf.FPDFBookmark_GetFirstChild(&requests.FPDFBookmark_GetFirstChild{Document: w.doc, Bookmark: of})
 	if err != nil {
-		return onlyFaultOf(err)
+		return onlyFault(err)
 	}
 	for b := first.Bookmark; b != nil && w.seen < maxBookmarks; {
 		w.seen++
@@ -44,7 +44,7 @@ func (w *bookmarkWalk) children(of *references.FPDF_BOOKMARK, depth int) error {
 		}
 		next, err := w.pdf.FPDFBookmark_GetNextSibling(&requests.FPDFBookmark_GetNextSibling{Document: w.doc, Bookmark: *b})
 		if err != nil {
-			return onlyFaultOf(err)
+			return onlyFault(err)
 		}
 		b = next.Bookmark
 	}
@@ -54,27 +54,18 @@ func (w *bookmarkWalk) children(of *references.FPDF_BOOKMARK, depth int) error {
 func (w *bookmarkWalk) note(b references.FPDF_BOOKMARK, depth int) error {
 	title, err := w.pdf.FPDFBookmark_GetTitle(&requests.FPDFBookmark_GetTitle{Bookmark: b})
 	if err != nil {
-		return onlyFaultOf(err)
+		return onlyFault(err)
 	}
 	dest, err := w.pdf.FPDFBookmark_GetDest(&requests.FPDFBookmark_GetDest{Document: w.doc, Bookmark: b})
 	if err != nil || dest.Dest == nil {
-		return onlyFaultOf(err)
+		return onlyFault(err)
 	}
 	page, err := w.pdf.FPDFDest_GetDestPageIndex(&requests.FPDFDest_GetDestPageIndex{Document: w.doc, Dest: *dest.Dest})
 	if err != nil {
-		return onlyFaultOf(err)
+		return onlyFault(err)
 	}
 	if name := letters(title.Title); name != "" {
 		w.found[page.Index] = append(w.found[page.Index], bookmark{name, depth})
-	}
-	return nil
-}
-
-// onlyFaultOf returns a fault as the document's, and no other error: a document without its
-// bookmarks is still worth reading.
-func onlyFaultOf(err error) error {
-	if isFault(err) {
-		return fault(err)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ type char struct {
 // add adds a character. Signs of fonts that have no meaning in Unicode are left out.
 func (l *lineReader) add(index int, u rune) {
 	switch {
-	case u == 0, u == unicode.ReplacementChar, u >= 0xfff0 && u <= 0xffff, unicode.Is(unicode.Co, u), unicode.Is(unicode.Cs, u):
+	case u == 0, u >= 0xfff0 && u <= 0xffff, unicode.In(u, unicode.Co, unicode.Cs):
 		return
 	case unicode.IsSpace(u), unicode.IsControl(u):
 		u = ' '

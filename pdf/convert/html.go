@@ -18,7 +18,7 @@ func (d *document) html(body []byte) []byte {
 	var w strings.Builder
 	w.WriteString("<!DOCTYPE html>\n<html")
 	if d.language != "" {
-		fmt.Fprintf(&w, " lang=%q", html.EscapeString(strings.ToValidUTF8(cut(d.language, 35), "")))
+		fmt.Fprintf(&w, " lang=%q", html.EscapeString(cut(d.language, 35)))
 	}
 	fmt.Fprintf(&w, ">\n<meta name=\"pdf-sha256\" content=\"%x\">\n<title>%s</title>\n<body>\n", sha256.Sum256(body), html.EscapeString(title))
 	for _, b := range d.blocks() {

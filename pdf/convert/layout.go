@@ -114,7 +114,7 @@ func continues(before, l *line, level int, advance float64) bool {
 // endsShort reports whether the line before ends a paragraph, because it had room for more.
 func endsShort(before, l *line, right float64) bool {
 	room := (right - before.right) / max(right-before.left, 1)
-	return !before.hyphen && (room > 0.12 && !continuesSentence(before, l) && endsSentence(before.text) || room > 0.35 && !continuesSentence(before, l))
+	return !before.hyphen && !continuesSentence(before, l) && (room > 0.35 || room > 0.12 && endsSentence(before.text))
 }
 
 // continuesSentence reports whether a sentence does not end with a line.

@@ -23,10 +23,9 @@ func (r *reader) linkAreas(page requests.Page) ([]area, error) {
 		}
 		at = *next.NextStartPos
 		action, err := r.pdf.FPDFLink_GetAction(&requests.FPDFLink_GetAction{Link: *next.Link})
-		if err != nil || action.Action == nil {
-			if isFault(err) {
-				return nil, err
-			}
+		if isFault(err) {
+			return nil, err
+		} else if err != nil || action.Action == nil {
 			continue
 		}
 		uri, err := r.pdf.FPDFAction_GetURIPath(&requests.FPDFAction_GetURIPath{Document: r.doc, Action: *action.Action})
@@ -45,13 +44,6 @@ func (r *reader) linkAreas(page requests.Page) ([]area, error) {
 		areas = append(areas, area{box{min(x[0], x[1]), min(y[0], y[1]), max(x[0], x[1]), max(y[0], y[1])}, *uri.URIPath})
 	}
 	return areas, nil
-}
-
-func onlyFault(err error) error {
-	if isFault(err) {
-		return err
-	}
-	return nil
 }
 
 // linksOf returns the parts of the line that lie in areas.

@@ -44,7 +44,7 @@ func (r *reader) read() (*document, error) {
 	}
 	d := &document{}
 	if err := r.properties(d); err != nil {
-		return nil, err
+		return nil, fault(err)
 	}
 	for i := range min(n.PageCount, maxPages) {
 		lines, err := r.page(i)
@@ -59,11 +59,11 @@ func (r *reader) read() (*document, error) {
 	return d, nil
 }
 
-// properties reads what a document says of itself.
+// properties reads what a document says of itself. Its errors are faults.
 func (r *reader) properties(d *document) error {
 	title, err := r.pdf.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: r.doc, Tag: "Title"})
 	if isFault(err) {
-		return fault(err)
+		return err
 	} else if err == nil {
 		d.title = title.Value
 	}
@@ -72,7 +72,7 @@ func (r *reader) properties(d *document) error {
 	}
 	lang, err := r.pdf.FPDFCatalog_GetLanguage(&requests.FPDFCatalog_GetLanguage{Document: r.doc})
 	if isFault(err) {
-		return fault(err)
+		return err
 	} else if err == nil {
 		d.language = lang.Language
 	}
@@ -98,6 +98,15 @@ func isFault(err error) bool {
 	}
 	text := err.Error()
 	return strings.Contains(text, "wasm error") || strings.Contains(text, "panic occurred") || strings.Contains(text, "module closed")
+}
+
+// onlyFault returns a fault, and no other error: a document without its bookmarks or links is
+// still worth reading.
+func onlyFault(err error) error {
+	if isFault(err) {
+		return err
+	}
+	return nil
 }
 
 func fault(err error) error { return fmt.Errorf("%w: %.100s", ErrCrashed, firstLine(err.Error())) }

@@ -3,12 +3,10 @@ package convert
 import (
 	"bytes"
 	"encoding/xml"
-	"io"
 	"path"
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // titleOf returns the title of a document: that of its properties unless a program made it up,
@@ -70,13 +68,8 @@ func isTitle(s string) bool {
 	return len(s) <= maxHeadingText && strings.ContainsFunc(s, unicode.IsLetter)
 }
 
-func cut(s string, n int) string {
-	for len(s) > n {
-		_, size := utf8.DecodeLastRuneInString(s)
-		s = s[:len(s)-size]
-	}
-	return s
-}
+// cut returns at most n bytes of a text, in UTF-8.
+func cut(s string, n int) string { return strings.ToValidUTF8(s[:min(n, len(s))], "") }
 
 // metadataTitle returns the title in the metadata (XMP) of a document. The standard asks for it
 // to be uncompressed in the file, so that it can be found without reading the document.
@@ -99,10 +92,7 @@ func metadataTitle(body []byte) string {
 	var title strings.Builder
 	for {
 		token, err := d.Token()
-		if err != nil {
-			if err != io.EOF && title.Len() == 0 {
-				return "" // no XML in UTF-8
-			}
+		if err != nil { // the end, or no XML in UTF-8
 			return title.String()
 		}
 		switch t := token.(type) {

@@ -5,6 +5,7 @@ import (
 	"crypto/rc4" //nolint:gosec // likewise
 	"encoding/hex"
 	"fmt"
+	"slices"
 )
 
 // The oldest encryption of PDF: 40 bits, revision 2 of the standard security handler.
@@ -35,7 +36,7 @@ func (w *writer) fileKey() []byte {
 			panic(err) // it is a constant
 		}
 		p := int32(permissions)
-		sum := md5.Sum(append(append(append(w.padded(), w.owner()...), byte(p), byte(p>>8), byte(p>>16), byte(p>>24)), id...))
+		sum := md5.Sum(slices.Concat(w.padded(), w.owner(), []byte{byte(p), byte(p >> 8), byte(p >> 16), byte(p >> 24)}, id))
 		w.key = sum[:5]
 	}
 	return w.key
@@ -47,7 +48,7 @@ func (w *writer) encryption() string {
 
 // encrypt encrypts what belongs to an object.
 func (w *writer) encrypt(object int, data []byte) []byte {
-	sum := md5.Sum(append(append([]byte(nil), w.fileKey()...), byte(object), byte(object>>8), byte(object>>16), 0, 0))
+	sum := md5.Sum(append(slices.Clone(w.fileKey()), byte(object), byte(object>>8), byte(object>>16), 0, 0))
 	return crypt(sum[:10], data)
 }
 

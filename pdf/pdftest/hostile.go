@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -58,7 +59,7 @@ func bookmarkLoop() []byte {
 	at := bytes.LastIndex(whole, []byte("<</Title(Harbour)/Parent"))
 	end := at + bytes.Index(whole[at:], []byte(">>"))
 	number := bytes.Count(whole[:at], []byte(" 0 obj\n"))
-	return append(append(append([]byte(nil), whole[:end]...), fmt.Sprintf("/Next %s/First %s", ref(number), ref(number))...), whole[end:]...)
+	return slices.Concat(whole[:end], fmt.Appendf(nil, "/Next %s/First %s", ref(number), ref(number)), whole[end:])
 }
 
 // bomb is a page of a gigabyte of operators, compressed to one or two megabytes.
