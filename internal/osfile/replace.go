@@ -44,13 +44,13 @@ func replaceFile(name string, t target, write func(io.Writer) error) (err error)
 		return err
 	}
 	for _, step := range []func() error{
-		buffered.Flush, func() error { return copyMode(f, t.info) }, f.Sync,
+		buffered.Flush, func() error { return copyMode(f, t.info) }, f.Sync, func() error { return os.Rename(f.Name(), t.path) },
 	} {
 		if err := step(); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
-	return os.Rename(f.Name(), t.path)
+	return nil
 }
 
 // checkWritable refuses to replace a file that this process may not write. The directory

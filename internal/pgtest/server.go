@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,7 +140,7 @@ func (s *Server) answers(deadline time.Time) error {
 		select {
 		case result := <-s.ended:
 			s.process = nil
-			return fmt.Errorf("the server ended: %w", firstError(result, err))
+			return fmt.Errorf("the server ended: %w", cmp.Or(result, err))
 		case <-ctx.Done():
 			return err
 		case <-pause.C:

@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -73,7 +74,7 @@ func (s *Server) Schema(t testing.TB) string {
 			return
 		}
 		_, err = conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+name+" CASCADE")
-		if err = firstError(err, conn.Close(ctx)); err != nil {
+		if err = cmp.Or(err, conn.Close(ctx)); err != nil {
 			t.Errorf("drop schema %s: %v", name, err)
 		}
 	})
@@ -93,7 +94,7 @@ func (s *Server) Emptied(t testing.TB, key string) string {
 	_, err = conn.Exec(ctx, fmt.Sprintf(`DO $$ DECLARE tables text := (SELECT string_agg(format('%%I.%%I', schemaname, tablename), ', ')
 		FROM pg_tables WHERE schemaname = '%s' AND tablename LIKE 'cells%%');
 		BEGIN IF tables IS NOT NULL THEN EXECUTE 'TRUNCATE ' || tables; END IF; END $$`, name))
-	if err = firstError(err, conn.Close(ctx)); err != nil {
+	if err = cmp.Or(err, conn.Close(ctx)); err != nil {
 		t.Fatalf("empty schema %s: %v", name, err)
 	}
 	return s.URL(name)
@@ -106,13 +107,4 @@ func (s *Server) URL(schema string) string {
 		q.Set("schema", schema)
 	}
 	return "postgres:///postgres?" + q.Encode()
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,12 +74,7 @@ func Solve(ctx context.Context, g *Graph, o Options) (*Solution, error) {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Tolerance <= 0 {
-		o.Tolerance = 1e-12
-	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Tolerance, o.Workers = cmp.Or(o.Tolerance, 1e-12), cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	return o
 }
 
@@ -90,22 +86,18 @@ type solver struct {
 }
 
 func newSolver(g *Graph, o Options) *solver {
-	s := &solver{g: g, workers: max(1, min(o.Workers, len(g.chunks))), ranks: slices.Clone(o.Start), shares: make([]float64, g.nodes)}
-	if o.Start == nil {
-		s.ranks = make([]float64, g.nodes)
-		for i := range s.ranks {
-			s.ranks[i] = Teleport
-		}
+	start := slices.Clone(o.Start)
+	if start == nil {
+		start = slices.Repeat([]float64{Teleport}, g.nodes)
 	}
-	return s
+	return &solver{g: g, workers: max(1, min(o.Workers, len(g.chunks))), ranks: start, shares: make([]float64, g.nodes)}
 }
 
 // iterate makes one iteration. It returns the largest change of a rank, as far as it
 // can still reach others: ranks are rounded, so a change within the rounding of a
 // large rank counts as none.
 func (s *solver) iterate(ctx context.Context) (float64, error) {
-	_, err := s.each(ctx, func(chunk int) float64 { s.share(chunk); return 0 })
-	if err != nil {
+	if err := s.share(ctx); err != nil {
 		return 0, err
 	}
 	return s.each(ctx, s.pull)
@@ -132,13 +124,18 @@ func (s *solver) each(ctx context.Context, do func(chunk int) float64) (float64,
 	return slices.Max(largest), err
 }
 
-func (s *solver) share(chunk int) {
-	first := chunk * chunkNodes
-	for u := first; u < min(first+chunkNodes, s.g.nodes); u++ {
-		if d := s.g.out[u]; d > 0 {
-			s.shares[u] = s.ranks[u] / float64(d)
+// share computes the shares of the ranks.
+func (s *solver) share(ctx context.Context) error {
+	_, err := s.each(ctx, func(chunk int) float64 {
+		first := chunk * chunkNodes
+		for u := first; u < min(first+chunkNodes, s.g.nodes); u++ {
+			if d := s.g.out[u]; d > 0 {
+				s.shares[u] = s.ranks[u] / float64(d)
+			}
 		}
-	}
+		return 0
+	})
+	return err
 }
 
 // rounding is the relative error that a sum of doubles may have and that no further
@@ -165,7 +162,7 @@ func (g *Graph) Inflows(ctx context.Context, given []float64) ([]float64, error)
 	}
 	s := newSolver(g, Options{Start: given}.withDefaults())
 	in := make([]float64, g.nodes)
-	if _, err := s.each(ctx, func(chunk int) float64 { s.share(chunk); return 0 }); err != nil {
+	if err := s.share(ctx); err != nil {
 		return nil, err
 	}
 	_, err := s.each(ctx, func(chunk int) float64 {

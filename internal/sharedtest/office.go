@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -61,11 +62,7 @@ func (p *Process) Die() {
 	p.office.mu.Lock()
 	defer p.office.mu.Unlock()
 	p.office.dead[p.token] = true
-	for row, token := range p.office.locks {
-		if token == p.token {
-			delete(p.office.locks, row)
-		}
-	}
+	maps.DeleteFunc(p.office.locks, func(_, token string) bool { return token == p.token })
 }
 
 // Lapse keeps the process from showing signs of life for a while, or lets it show them again.

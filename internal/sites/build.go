@@ -2,12 +2,14 @@ package sites
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"compress/zlib"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -35,21 +37,15 @@ func (s *Site) build(e *entry, fields http.Header, how map[string]string, text s
 			return errors.New("@like cannot have a body of its own")
 		}
 		body = model.Body
-		for name, values := range model.Header {
-			f.Header[name] = values
-		}
+		maps.Copy(f.Header, model.Header)
 	}
-	for name, values := range fields {
-		f.Header[name] = values
-	}
+	maps.Copy(f.Header, fields)
 	body, err := encode(body, how)
 	if err != nil {
 		return err
 	}
-	if f.Revisit || f.Status == 0 {
-		if len(body) > 0 {
-			return errors.New("a fetch without a response cannot have a body")
-		}
+	if (f.Revisit || f.Status == 0) && len(body) > 0 {
+		return errors.New("a fetch without a response cannot have a body")
 	}
 	setContentType(f.Header, body, how["charset"])
 	f.Body = body
@@ -103,10 +99,7 @@ func setContentType(h http.Header, body []byte, charset string) {
 	case h.Get("Content-Type") == "-":
 		h.Del("Content-Type")
 	case h.Get("Content-Type") == "" && len(body) > 0:
-		if charset == "" {
-			charset = "utf-8"
-		}
-		h.Set("Content-Type", "text/html; charset="+charset)
+		h.Set("Content-Type", "text/html; charset="+cmp.Or(charset, "utf-8"))
 	}
 }
 

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -53,10 +54,11 @@ func openClockFile(path string) (*clockFile, []clockSample, error) {
 
 // decodeClock reads the valid samples at the beginning of the file.
 func decodeClock(b []byte) (samples []clockSample) {
-	if len(b) < len(clockMagic) || string(b[:len(clockMagic)]) != clockMagic {
+	b, ok := bytes.CutPrefix(b, []byte(clockMagic))
+	if !ok {
 		return nil
 	}
-	for b = b[len(clockMagic):]; len(b) >= sampleBytes; b = b[sampleBytes:] {
+	for ; len(b) >= sampleBytes; b = b[sampleBytes:] {
 		s := clockSample{int64(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint64(b[8:])}
 		if crc32.Checksum(b[:16], castagnoli) != binary.BigEndian.Uint32(b[16:]) {
 			break

@@ -1,5 +1,7 @@
 package trace
 
+import "slices"
+
 // findSearchable finds the export that made the page searchable.
 //
 // If the Log remembers the moment, it is the export that was running then. Otherwise it is
@@ -81,14 +83,10 @@ func (t *teller) searchable(m Moment) {
 // became searchable.
 func (t *teller) shorten() {
 	j := t.journey
-	first := len(j.Steps)
-	for i := range j.Steps {
-		if j.Steps[i].Found {
-			first = i + 1
-			break
-		}
+	first := min(len(j.Steps), maxSteps)
+	if found := slices.IndexFunc(j.Steps, func(s Step) bool { return s.Found }); found >= 0 {
+		first = min(found+1, maxSteps)
 	}
-	first = min(first, maxSteps)
 	if later := len(j.Steps) - first; later > maxLater {
 		j.Omitted = later - maxLater
 		j.Steps = append(j.Steps[:first:first], j.Steps[len(j.Steps)-maxLater:]...)

@@ -54,7 +54,7 @@ func Estimate(ctx context.Context, g *Graph, log int) ([]float64, error) {
 				continue
 			}
 			any = true
-			size := math.Max(estimate(ball), sizes[node])
+			size := max(estimate(ball), sizes[node])
 			sums[node] += (size - sizes[node]) / float64(distance)
 			sizes[node] = size
 		}
@@ -69,9 +69,7 @@ func Estimate(ctx context.Context, g *Graph, log int) ([]float64, error) {
 func mergeRegisters(ball, other []byte) {
 	ball = ball[:len(other)]
 	for i, r := range other {
-		if r > ball[i] {
-			ball[i] = r
-		}
+		ball[i] = max(ball[i], r)
 	}
 }
 
