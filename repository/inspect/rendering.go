@@ -251,6 +251,9 @@ func Pictured(ctx context.Context, db *txn.DB, urls []page.URL) ([]page.URL, err
 		}
 		return nil
 	})
+	if errors.Is(err, ErrNotRendering) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("look for thumbnails: %w", err)
 	}
