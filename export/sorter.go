@@ -24,7 +24,13 @@ type Sorter struct {
 	buf     []byte
 	records []span
 	file    *scratch
-	runs    []int64 // end offsets
+	runs    []run
+}
+
+// run is some sorted records in the file.
+type run struct {
+	to      int64 // end offset
+	records int
 }
 
 // span is a record in the buffer.
@@ -73,7 +79,7 @@ func (s *Sorter) spill() (err error) {
 			}
 		}
 	}
-	s.runs = append(s.runs, s.file.size)
+	s.runs = append(s.runs, run{s.file.size, len(s.records)})
 	s.buf, s.records = s.buf[:0], s.records[:0]
 	return nil
 }
@@ -104,13 +110,13 @@ func (s *Sorter) Sorted(fn func(record []byte) error) error {
 func (s *Sorter) merge(fn func([]byte) error) error {
 	var runs mergeHeap
 	from := int64(0)
-	for _, to := range s.runs {
-		h := &runReader{in: bufio.NewReaderSize(s.file.section(from, to), 16<<10)}
+	for _, r := range s.runs {
+		h := &runReader{in: bufio.NewReaderSize(s.file.section(from, r.to), 16<<10), left: r.records}
 		if err := h.next(); err != nil {
 			return err
 		}
 		runs = append(runs, h)
-		from = to
+		from = r.to
 	}
 	heap.Init(&runs)
 	for len(runs) > 0 {
@@ -147,15 +153,17 @@ func (s *Sorter) Close() error {
 // runReader reads the records of a run.
 type runReader struct {
 	in     *bufio.Reader
+	left   int // records
 	record []byte
 }
 
 // next reads the next record; it returns io.EOF at the end of the run.
 func (h *runReader) next() error {
-	n, err := binary.ReadUvarint(h.in)
-	if errors.Is(err, io.EOF) {
+	if h.left == 0 {
 		return io.EOF
 	}
+	h.left--
+	n, err := binary.ReadUvarint(h.in)
 	if err == nil {
 		h.record = slices.Grow(h.record[:0], int(n))[:n]
 		_, err = io.ReadFull(h.in, h.record)

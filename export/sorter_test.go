@@ -3,6 +3,7 @@ package export
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"testing"
@@ -88,8 +89,8 @@ func TestSorterWithoutItsFile(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	s = NewSorter(t.TempDir(), 1)
-	for _, record := range []string{"aaaa", "bbbb"} {
+	s = NewSorter(t.TempDir(), 45) // two records a run
+	for _, record := range []string{"aaaa", "bbbb", "cccc", "dddd"} {
 		if err := s.Add([]byte(record)); err != nil {
 			t.Fatal(err)
 		}
@@ -97,11 +98,13 @@ func TestSorterWithoutItsFile(t *testing.T) {
 	if err := s.Sorted(func([]byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.file.file.Truncate(7); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Sorted(func([]byte) error { return nil }); err == nil {
-		t.Error("half a record was read as one")
+	for _, size := range []int64{17, 15, 10} { // in a record, after it, and before the run
+		if err := s.file.file.Truncate(size); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sorted(func([]byte) error { return nil }); !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("cut off after %d bytes: %v", size, err)
+		}
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
