@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/webindexer/indexer/store"
@@ -29,7 +30,8 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 	if err != nil {
 		return nil, err
 	}
-	serving, failed := make(chan struct{}, 1), make(chan error, 1)
+	serving, failed := make(chan struct{}), make(chan error, 1)
+	began := sync.OnceFunc(func() { close(serving) })
 	joined := false
 	o, err := Start(ctx, table, Options{
 		Poll: ttl / 10,
@@ -42,7 +44,7 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 		},
 		Changed: func(on bool, _ uint64, _ error) {
 			if on {
-				serving <- struct{}{} // once: after a loss, Join fails
+				began()
 			}
 		},
 		Failed: func(err error) {
