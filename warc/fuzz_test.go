@@ -16,7 +16,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
 		const limit = 1 << 12
-		r := NewReader(bytes.NewReader(file), "fuzz", Options{MaxBody: limit, MaxProblems: 3})
+		r := NewReader(bytes.NewReader(file), "fuzz", Options{MaxBody: limit})
 		defer r.Close()
 		for {
 			rec, err := r.Next()
@@ -37,7 +37,7 @@ func FuzzReader(f *testing.F) {
 		if s.Bytes != int64(len(file)) {
 			t.Fatalf("stopped at byte %d of %d", s.Bytes, len(file))
 		}
-		if len(r.win.buf) > 16<<20 || len(r.Problems()) > 3 {
+		if len(r.win.buf) > 16<<20 || len(r.Problems()) > MaxProblems {
 			t.Fatalf("window of %d bytes, %d problems kept", len(r.win.buf), len(r.Problems()))
 		}
 		if len(s.Records) == 0 && s.Problems == 0 && len(bytes.Trim(file, "\r\n\x00")) > 0 && sniff(file) == kindNone {

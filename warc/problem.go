@@ -41,7 +41,6 @@ func (p Problem) String() string {
 // problems collects a bounded number of problems of one file.
 type problems struct {
 	file  string
-	max   int
 	list  []Problem
 	total int
 	on    func(Problem)
@@ -50,7 +49,7 @@ type problems struct {
 func (ps *problems) add(p Problem) {
 	p.File = ps.file
 	ps.total++
-	if len(ps.list) < ps.max {
+	if len(ps.list) < MaxProblems {
 		ps.list = append(ps.list, p)
 	}
 	if ps.on != nil {

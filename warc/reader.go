@@ -1,6 +1,7 @@
 package warc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -54,9 +55,9 @@ func Open(path string, opts Options) (*Reader, error) {
 // NewReader reads a WARC file from src; name identifies it in problems and errors. If src
 // can seek, more records can be recovered from a damaged file.
 func NewReader(src io.Reader, name string, opts Options) *Reader {
-	opts = opts.withDefaults()
+	opts.MaxBody = cmp.Or(opts.MaxBody, DefaultMaxBody)
 	r := &Reader{opts: opts, src: newSource(src), credit: 64 << 20}
-	r.problems = problems{file: name, max: opts.MaxProblems, on: opts.OnProblem}
+	r.problems = problems{file: name, on: opts.OnProblem}
 	r.stats.Records = map[string]int{}
 	r.stream = &stream{src: r.src, report: r.problems.add}
 	r.win = newWindow(r.stream)
@@ -132,7 +133,7 @@ func (r *Reader) Stats() Stats {
 	return s
 }
 
-// Problems returns the first problems found so far, at most Options.MaxProblems;
+// Problems returns the first problems found so far, at most MaxProblems;
 // Stats has their total number.
 func (r *Reader) Problems() []Problem { return r.problems.list }
 
@@ -170,8 +171,8 @@ func (s *Stats) countRecord(typ string) {
 const (
 	// DefaultMaxBody is the default of Options.MaxBody, in bytes.
 	DefaultMaxBody = 32 << 20
-	// DefaultMaxProblems is the default of Options.MaxProblems.
-	DefaultMaxProblems = 100
+	// MaxProblems bounds the number of problems that Reader.Problems holds. Stats counts all.
+	MaxProblems = 100
 
 	// maxHeader bounds a record header, and an HTTP header. Long data: URLs make record
 	// headers of a megabyte; no legitimate header is longer than this.
@@ -183,21 +184,8 @@ type Options struct {
 	// MaxBody bounds a record's block and the body decoded from it, in bytes; 0 means
 	// DefaultMaxBody. A longer one gives a fetch with Err.
 	MaxBody int64
-	// MaxProblems bounds the number of problems that Reader.Problems holds; 0 means
-	// DefaultMaxProblems. Stats counts all of them.
-	MaxProblems int
 	// OnProblem, if not nil, is called by Next with each problem as it is found.
 	OnProblem func(Problem)
 	// NoDigests turns off checking the digests of records.
 	NoDigests bool
-}
-
-func (o Options) withDefaults() Options {
-	if o.MaxBody <= 0 {
-		o.MaxBody = DefaultMaxBody
-	}
-	if o.MaxProblems <= 0 {
-		o.MaxProblems = DefaultMaxProblems
-	}
-	return o
 }
