@@ -21,7 +21,9 @@ import (
 const Prefix = "/assets/"
 
 //go:embed files
-var files embed.FS
+var embedded embed.FS
+
+var files = NewFiles(Prefix, embedded)
 
 //go:embed templates/layout.html
 var layout string
@@ -53,45 +55,55 @@ type Frame struct {
 	Notes []string
 }
 
-// sums holds the first digits of each file's digest. They are part of its URL, so that
-// browsers can cache a file forever and still load a new one when the program changes.
-var sums = digests()
+// URL returns the URL of a shared file.
+func URL(name string) string { return files.URL(name) }
 
-func digests() map[string]string {
-	m := make(map[string]string)
-	entries, err := fs.ReadDir(files, "files")
+// Handler serves the shared files.
+func Handler() http.Handler { return files }
+
+// Files serves the files in the directory "files" of a program by name, without a listing.
+type Files struct {
+	prefix string // of their paths
+	fs     embed.FS
+	// sums holds the first digits of each file's digest. They are part of its URL, so that
+	// browsers can cache a file forever and still load a new one when the program changes.
+	sums map[string]string
+}
+
+// NewFiles serves files under a prefix.
+func NewFiles(prefix string, from embed.FS) *Files {
+	f := &Files{prefix: prefix, fs: from, sums: make(map[string]string)}
+	entries, err := fs.ReadDir(from, "files")
 	if err != nil {
-		return m
+		return f // there are none
 	}
 	for _, e := range entries {
-		if b, err := files.ReadFile("files/" + e.Name()); err == nil {
+		if b, err := from.ReadFile("files/" + e.Name()); err == nil {
 			sum := sha256.Sum256(b)
-			m[e.Name()] = hex.EncodeToString(sum[:6])
+			f.sums[e.Name()] = hex.EncodeToString(sum[:6])
 		}
 	}
-	return m
+	return f
 }
 
 // URL returns the URL of a file.
-func URL(name string) string { return Prefix + name + "?v=" + sums[name] }
+func (f *Files) URL(name string) string { return f.prefix + name + "?v=" + f.sums[name] }
 
-// Handler serves the files by name, without a directory listing.
-func Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := strings.TrimPrefix(r.URL.Path, Prefix)
-		mediaType := types[path.Ext(name)]
-		b, err := files.ReadFile("files/" + name)
-		if err != nil || mediaType == "" {
-			http.NotFound(w, r)
-			return
-		}
-		h := w.Header()
-		h.Set("Content-Type", mediaType)
-		h.Set("ETag", `"`+sums[name]+`"`)
-		h.Set("Cache-Control", "no-cache")
-		if r.URL.Query().Get("v") == sums[name] {
-			h.Set("Cache-Control", "public, max-age=31536000, immutable")
-		}
-		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(b))
-	})
+// ServeHTTP implements http.Handler.
+func (f *Files) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name := strings.TrimPrefix(r.URL.Path, f.prefix)
+	mediaType := types[path.Ext(name)]
+	b, err := f.fs.ReadFile("files/" + name)
+	if err != nil || mediaType == "" {
+		http.NotFound(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("ETag", `"`+f.sums[name]+`"`)
+	h.Set("Cache-Control", "no-cache")
+	if r.URL.Query().Get("v") == f.sums[name] {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(b))
 }

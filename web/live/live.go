@@ -69,7 +69,7 @@ func (l *Live) Mounts() map[string]http.Handler {
 	mounts := map[string]http.Handler{
 		"/status":        http.HandlerFunc(l.status),
 		"/status/events": http.HandlerFunc(l.events),
-		filePrefix:       http.HandlerFunc(file),
+		filePrefix:       files,
 		"/metrics":       l.metrics,
 		"/healthz":       http.HandlerFunc(healthy),
 		"/readyz":        http.HandlerFunc(l.ready),

@@ -12,9 +12,14 @@ import (
 	"github.com/webindexer/indexer/notify"
 )
 
-// metric describes a series.
+// descriptions lists all series.
+var descriptions []*prometheus.Desc
+
+// metric adds a series.
 func metric(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("indexer_"+name, help, labels, nil)
+	d := prometheus.NewDesc("indexer_"+name, help, labels, nil)
+	descriptions = append(descriptions, d)
+	return d
 }
 
 // The series, named by the conventions of Prometheus: base units, and _total for counters.
@@ -56,14 +61,6 @@ var (
 	crawlPaused    = metric("crawl_paused", "1 while the crawl makes no requests, for example because the disk is nearly full.")
 	statusReadable = metric("status_readable", "1 if the last reading of sizes, dead letters and frontier succeeded; if 0, they are missing or stale.")
 )
-
-// descriptions lists all series.
-var descriptions = []*prometheus.Desc{
-	observerRuns, observerRows, observerRetries, observerConflicts, observerFailures, observerGaveUp, observerDead,
-	observerBacklog, observerRunning, observerOldest, observerTook, observerWaited, pagesFound, pagesWaiting, unreadable,
-	txnsBegun, txnsCommitted, txnsConflicts, txnsResolved, txnsLockWaits, txnsRunning, pipelineUp,
-	storeBytes, indexBytes, freeBytes, collected, frontierURLs, frontierHosts, crawlPages, crawlPaused, statusReadable,
-}
 
 // collector reads the source when it is scraped. It is a prometheus.Collector.
 type collector struct{ monitor *monitor }

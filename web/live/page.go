@@ -2,14 +2,10 @@ package live
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"html/template"
 	"net/http"
-	"path"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -21,41 +17,12 @@ import (
 var templates embed.FS
 
 //go:embed files
-var files embed.FS
+var embedded embed.FS
 
 // filePrefix is where the page's own files are served.
 const filePrefix = "/status/files/"
 
-var fileTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
-
-// file serves one of the page's own files.
-func file(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, filePrefix)
-	b, err := files.ReadFile("files/" + name)
-	mediaType := fileTypes[path.Ext(name)]
-	if err != nil || mediaType == "" {
-		http.NotFound(w, r)
-		return
-	}
-	w.Header().Set("Content-Type", mediaType)
-	w.Header().Set("ETag", `"`+digest(b)+`"`)
-	w.Header().Set("Cache-Control", "no-cache")
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(b))
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:6])
-}
-
-// fileURL returns the URL of a file, which changes with its content.
-func fileURL(name string) (string, error) {
-	b, err := files.ReadFile("files/" + name)
-	if err != nil {
-		return "", fmt.Errorf("web/live: %w", err)
-	}
-	return filePrefix + name + "?v=" + digest(b), nil
-}
+var files = assets.NewFiles(filePrefix, embedded)
 
 type statusPage struct{ template *template.Template }
 
@@ -65,7 +32,7 @@ func newStatusPage() (*statusPage, error) {
 		return nil, err
 	}
 	t, err = t.Funcs(template.FuncMap{
-		"file":  fileURL,
+		"file":  files.URL,
 		"key":   func(observer, name string) string { return "o/" + observer + "/" + name },
 		"width": func(f float64) string { return fmt.Sprintf("%.1f", f) },
 	}).ParseFS(templates, "templates/status.html")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/webindexer/indexer/internal/control"
@@ -146,26 +147,20 @@ const maxWebAnswer = 256 << 20
 // errNoAnswer says that the answer does not match the request.
 var errNoAnswer = fmt.Errorf("%w: it is a different version of indexer", web.ErrElsewhere)
 
+// notAnswered are the errors for which the other process is to blame.
+var notAnswered = []error{control.ErrNobody, control.ErrRefused, control.ErrCutOff, control.ErrSilent, ErrReleased, errSays, errUnreadable}
+
 // ask returns an answer that matches the request, or the error for which the answer stands.
 func (r Inspector) ask(ctx context.Context, q webRequest, matches func(*webAnswer) bool) (a webAnswer, err error) {
-	b, err := json.Marshal(q)
-	if err != nil {
-		return a, fmt.Errorf("ask for details: %w", err)
-	}
-	out, said := &control.Buffer{Most: maxWebAnswer}, &control.Buffer{Most: maxSaid}
-	done, err := r.Ask(ctx, string(b), out, said)
+	err = r.Ask.exchange(ctx, q, maxWebAnswer, &a)
+	isOf := func(kind error) bool { return errors.Is(err, kind) }
 	switch {
 	case ctx.Err() != nil:
-		return a, ctx.Err()
-	case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrRefused), errors.Is(err, control.ErrCutOff), errors.Is(err, control.ErrSilent), errors.Is(err, ErrReleased):
-		return a, fmt.Errorf("%w: %w", web.ErrElsewhere, err)
+		return webAnswer{}, ctx.Err()
+	case slices.ContainsFunc(notAnswered, isOf):
+		return webAnswer{}, fmt.Errorf("%w: %w", web.ErrElsewhere, err)
 	case err != nil:
-		return a, err
-	case !done:
-		return a, fmt.Errorf("%w: it says: %s", web.ErrElsewhere, strings.TrimSpace(said.String()))
-	}
-	if err := json.Unmarshal(out.Bytes(), &a); err != nil {
-		return webAnswer{}, fmt.Errorf("%w: its answer cannot be read: %w", web.ErrElsewhere, err)
+		return webAnswer{}, err
 	}
 	if err := a.refusal(); err != nil {
 		return webAnswer{}, err

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/repository"
@@ -104,22 +102,10 @@ const MaxFound = 2_000
 var ErrNotTold = fmt.Errorf("%w: the process that has the data directory does not answer", live.ErrUnknown)
 
 func (p *Pipeline) request(ctx context.Context, q liveRequest) (*liveReport, error) {
-	args, err := json.Marshal(q)
-	if err != nil {
-		return nil, fmt.Errorf("ask for the pipeline: %w", err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, liveTime)
 	defer cancel()
-	out, said := &control.Buffer{Most: maxLiveTold}, &control.Buffer{Most: maxSaid}
-	done, err := p.ask(ctx, string(args), out, said)
-	if err == nil && !done {
-		err = errors.New(strings.TrimSpace(said.String()))
-	}
 	r := new(liveReport)
-	if err == nil {
-		err = json.Unmarshal(out.Bytes(), r)
-	}
-	if err != nil {
+	if err := p.ask.exchange(ctx, q, maxLiveTold, r); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotTold, err)
 	}
 	return r, nil

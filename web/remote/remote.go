@@ -14,7 +14,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
+
+	"github.com/webindexer/indexer/internal/control"
 )
 
 // Ask sends a request with one argument to the process that holds the data directory, and
@@ -31,6 +35,33 @@ var (
 
 // maxSaid bounds the reason for a request that was not carried out, in bytes.
 const maxSaid = 64 << 10
+
+// What a process says instead of an answer that can be used.
+var (
+	errSays       = errors.New("it says")
+	errUnreadable = errors.New("its answer cannot be read")
+)
+
+// exchange sends a request, and decodes an answer of at most the given bytes. The errors are
+// those of the Ask, errSays and errUnreadable.
+func (ask Ask) exchange(ctx context.Context, request any, most int, answer any) error {
+	b, err := json.Marshal(request)
+	if err != nil {
+		return fmt.Errorf("ask the process that has the data directory: %w", err)
+	}
+	out, said := &control.Buffer{Most: most}, &control.Buffer{Most: maxSaid}
+	done, err := ask(ctx, string(b), out, said)
+	if err != nil {
+		return err
+	}
+	if !done {
+		return fmt.Errorf("%w: %s", errSays, strings.TrimSpace(said.String()))
+	}
+	if err := json.Unmarshal(out.Bytes(), answer); err != nil {
+		return fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	return nil
+}
 
 // encode writes v as one object on one line.
 func encode(w io.Writer, v any) error {
