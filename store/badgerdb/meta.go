@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dgraph-io/badger/v4"
@@ -73,8 +75,8 @@ func numberGroups(schema *engine.Schema, stored string) (groups []group, table s
 		}
 		groups = append(groups, group{GroupSpec: spec, number: i, id: g.id})
 	}
-	for name := range known {
-		return nil, "", false, fmt.Errorf("store: the table has a locality group %q that it was opened without: this program does not match the data", name)
+	if left := slices.Sorted(maps.Keys(known)); len(left) > 0 {
+		return nil, "", false, fmt.Errorf("store: the table has a locality group %q that it was opened without: this program does not match the data", left[0])
 	}
 	return groups, b.String(), changed, nil
 }

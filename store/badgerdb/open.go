@@ -188,7 +188,7 @@ func (db *DB) start(opts Options) error {
 	}
 	db.views = newViews(db.seqAtOpen, emptyGroups(sets), db.readerAt)
 	db.badger.SetDiscardTs(db.seqAtOpen)
-	db.committer = &committer{
+	return db.startGoroutines(&committer{
 		db:        db,
 		planner:   planner{db: db, seed: db.seed},
 		residents: sets,
@@ -199,13 +199,17 @@ func (db *DB) start(opts Options) error {
 		seq:       db.seqAtOpen,
 		sync:      opts.SyncWrites,
 		fill:      memtableFill{size: db.sizes.memTable, flushes: &db.flushes, seen: db.flushes.Load()},
-	}
+	})
+}
+
+func (db *DB) startGoroutines(c *committer) error {
 	pool, err := builderPool(db.badger)
 	if err != nil {
 		return err
 	}
-	db.running.Go(db.committer.run)
+	db.committer = c
 	db.blobs.waste.Store(db.mark.Waste)
+	db.running.Go(c.run)
 	db.running.Go(func() { db.makeKnown(db.collecting) })
 	db.running.Go(func() { db.blobs.syncInBackground(db.verify.ctx) })
 	db.running.Go(func() { db.collectBlobs(db.collecting) })

@@ -1,6 +1,9 @@
 package badgerdb
 
-import "sync/atomic"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // Stats counts since the table was opened.
 type Stats struct {
@@ -44,7 +47,7 @@ func (db *DB) Stats() Stats {
 		LateSyncs:  db.stats.lateSyncs.Load(),
 		BlobBytes:  db.blobs.total.Load(),
 	}
-	if db.gate.Enter() == nil {
+	if db.gate.Enter(context.Background()) == nil {
 		s.LSMBytes, s.ValueLogBytes = db.badger.Size()
 		db.gate.Leave()
 	}

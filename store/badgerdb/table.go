@@ -127,11 +127,8 @@ func (db *DB) part(rows []store.RowMutation) int {
 }
 
 func (db *DB) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if err := db.verify.damage(); err != nil {
 		return err
 	}
-	return db.gate.Enter()
+	return db.gate.Enter(ctx)
 }

@@ -21,7 +21,7 @@ import (
 //
 // Conditions inside a filter are not evaluated atomically, so there is no filter for both.
 func (db *DB) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
-	if err := db.enter(ctx); err != nil {
+	if err := db.gate.Enter(ctx); err != nil {
 		return store.Result{}, err
 	}
 	defer db.gate.Leave()

@@ -214,14 +214,6 @@ func (db *DB) Close() error {
 	return nil
 }
 
-// enter admits a call. Each nil error must be paired with db.gate.Leave.
-func (db *DB) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
-	}
-	return db.gate.Enter()
-}
-
 // bounded returns a context that ends with ctx, or when a call has taken too long.
 func (db *DB) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, db.callTimeout, errTimeout)

@@ -14,7 +14,7 @@ import (
 // Read implements store.Reader. Groups with OwnTable are in another Bigtable table and are
 // read first.
 func (db *DB) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
-	if err := db.enter(ctx); err != nil {
+	if err := db.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
 	defer db.gate.Leave()

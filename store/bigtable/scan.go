@@ -12,7 +12,7 @@ import (
 
 // Scan implements store.Reader.
 func (db *DB) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error) (next []byte, err error) {
-	if err := db.enter(ctx); err != nil {
+	if err := db.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
 	defer db.gate.Leave()

@@ -22,7 +22,7 @@ type entry struct {
 // Apply implements store.Table. Rows go to Bigtable in requests of many. Bigtable applies the
 // rows of a request in any order, so mutations of one row become one, or follow each other.
 func (db *DB) Apply(ctx context.Context, rows []store.RowMutation) error {
-	if err := db.enter(ctx); err != nil {
+	if err := db.gate.Enter(ctx); err != nil {
 		return err
 	}
 	defer db.gate.Leave()

@@ -24,7 +24,7 @@ func (c *capable) UseClock(clock store.Clock) {
 // Commit implements store.Committer. Each commit is a group of one: Reserve(1),
 // publish, Visible, all under the writers' lock, so that they alternate.
 func (c *capable) Commit(ctx context.Context, rows []store.RowMutation) (uint64, store.Result, error) {
-	if err := c.enter(ctx); err != nil {
+	if err := c.gate.Enter(ctx); err != nil {
 		return 0, store.Result{}, err
 	}
 	defer c.gate.Leave()

@@ -79,7 +79,7 @@ func (t *table) Scan(ctx context.Context, r store.Range, fn func(store.Cell) err
 
 // readAt reads a given state, or the current one for nil.
 func (t *table) readAt(ctx context.Context, s *state, row []byte, sel []store.Selector) ([]store.Cell, error) {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
 	defer t.gate.Leave()
@@ -90,7 +90,7 @@ func (t *table) readAt(ctx context.Context, s *state, row []byte, sel []store.Se
 }
 
 func (t *table) scanAt(ctx context.Context, s *state, r store.Range, fn func(store.Cell) error) ([]byte, error) {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
 	defer t.gate.Leave()
@@ -101,7 +101,7 @@ func (t *table) scanAt(ctx context.Context, s *state, r store.Range, fn func(sto
 }
 
 func (t *table) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return store.Result{}, err
 	}
 	defer t.gate.Leave()
@@ -121,7 +121,7 @@ func (t *table) Mutate(ctx context.Context, m store.RowMutation) (store.Result, 
 }
 
 func (t *table) Apply(ctx context.Context, rows []store.RowMutation) error {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
 	defer t.gate.Leave()
@@ -145,11 +145,4 @@ func (t *table) Groups() []store.GroupSpec { return t.checker.Schema.Specs() }
 func (t *table) Close() error {
 	t.gate.Close()
 	return nil
-}
-
-func (t *table) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return t.gate.Enter()
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -198,8 +200,8 @@ func (p *preparing) findGroups() error {
 		}
 		p.groups = append(p.groups, g)
 	}
-	for name := range known {
-		return fmt.Errorf("the database has a locality group %q that the table was opened without: this program does not match the data", name)
+	if left := slices.Sorted(maps.Keys(known)); len(left) > 0 {
+		return fmt.Errorf("the database has a locality group %q that the table was opened without: this program does not match the data", left[0])
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // Read implements store.Reader: one statement, in which each selector is a part of a
 // UNION ALL.
 func (t *table) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
 	defer t.gate.Leave()

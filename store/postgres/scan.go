@@ -23,7 +23,7 @@ const (
 
 // Scan implements store.Reader.
 func (t *table) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error) (next []byte, err error) {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return nil, err
 	}
 	defer t.gate.Leave()

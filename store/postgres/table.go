@@ -51,16 +51,9 @@ func (t *table) closePools() {
 	t.scans.Close()
 }
 
-func (t *table) enter(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return t.gate.Enter()
-}
-
 // Mutate implements store.Table.
 func (t *table) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return store.Result{}, err
 	}
 	defer t.gate.Leave()
@@ -83,7 +76,7 @@ const (
 
 // Apply implements store.Table.
 func (t *table) Apply(ctx context.Context, rows []store.RowMutation) error {
-	if err := t.enter(ctx); err != nil {
+	if err := t.gate.Enter(ctx); err != nil {
 		return err
 	}
 	defer t.gate.Leave()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -22,9 +23,12 @@ type Gate struct {
 
 const gateClosed = 1 << 62
 
-// Enter admits a call, or fails with store.ErrClosed. Each nil return must be
-// paired with one Leave.
-func (g *Gate) Enter() error {
+// Enter admits a call, or fails with store.ErrClosed, or because ctx has ended. Each nil
+// return must be paired with one Leave.
+func (g *Gate) Enter(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if g.calls.Add(1)&gateClosed == 0 {
 		return nil
 	}

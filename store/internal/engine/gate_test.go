@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -8,12 +9,23 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
+// TestGateEnded: a call whose context has ended is refused, and not counted.
+func TestGateEnded(t *testing.T) {
+	var g Gate
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.Enter(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	g.Close()
+}
+
 // TestGateNested: a call made from within a running call while Close waits is refused
 // instead of waiting for ever, and Close waits for the outer one.
 func TestGateNested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var g Gate
-		if err := g.Enter(); err != nil {
+		if err := g.Enter(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		closed := false
@@ -27,7 +39,7 @@ func TestGateNested(t *testing.T) {
 		if closed {
 			t.Error("Close did not wait for the running call")
 		}
-		if err := g.Enter(); !errors.Is(err, store.ErrClosed) {
+		if err := g.Enter(t.Context()); !errors.Is(err, store.ErrClosed) {
 			t.Errorf("nested call: %v, want ErrClosed", err)
 		}
 		g.Leave()
