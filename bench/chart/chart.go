@@ -5,6 +5,7 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -29,7 +30,11 @@ type Line struct {
 	Name   string
 	Dashed bool
 	Points [][2]float64
+	Bars   []Bar
 }
+
+// Bar is a vertical line between two values. It is left out like a point.
+type Bar struct{ X, From, To float64 }
 
 // A chart is 720 × 480 with margins.
 const (
@@ -87,7 +92,7 @@ func roundStep(most float64) float64 {
 func (c *Chart) SVG() string {
 	d := &drawing{linear: c.Linear, xFrom: math.Inf(1), xTo: math.Inf(-1), yFrom: math.Inf(1), yTo: math.Inf(-1)}
 	for _, l := range c.Lines {
-		for _, p := range d.points(&l) {
+		for _, p := range append(d.points(l.Points), d.ends(&l)...) {
 			d.xFrom, d.xTo = min(d.xFrom, d.scale(p[0])), max(d.xTo, d.scale(p[0]))
 			d.yFrom, d.yTo = min(d.yFrom, d.scale(p[1])), max(d.yTo, d.scale(p[1]))
 		}
@@ -134,8 +139,19 @@ func (d *drawing) around(from, to float64) (float64, float64) {
 // hasPlace reports whether a value can be on an axis.
 func (d *drawing) hasPlace(v float64) bool { return v > 0 || d.linear && v == 0 }
 
-func (d *drawing) points(l *Line) (list [][2]float64) {
-	for _, p := range l.Points {
+// ends are those of the bars of a line, in pairs.
+func (d *drawing) ends(l *Line) (list [][2]float64) {
+	for _, b := range l.Bars {
+		if ends := d.points([][2]float64{{b.X, b.From}, {b.X, b.To}}); len(ends) == 2 {
+			list = append(list, ends...)
+		}
+	}
+	return list
+}
+
+// points are those that have a place on the axes.
+func (d *drawing) points(of [][2]float64) (list [][2]float64) {
+	for _, p := range of {
 		if d.hasPlace(p[0]) && d.hasPlace(p[1]) {
 			list = append(list, p)
 		}
@@ -173,7 +189,10 @@ func (d *drawing) line(i int, l Line) {
 	}
 	var path strings.Builder
 	command := "M"
-	for _, p := range d.points(&l) {
+	for ends := range slices.Chunk(d.ends(&l), 2) {
+		fmt.Fprintf(d, `<path d="M%.1f %.1fV%.1f" stroke="%s"/>`+"\n", d.x(ends[0][0]), d.y(ends[0][1]), d.y(ends[1][1]), colour)
+	}
+	for _, p := range d.points(l.Points) {
 		fmt.Fprintf(&path, "%s%.1f %.1f", command, d.x(p[0]), d.y(p[1]))
 		fmt.Fprintf(d, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`+"\n", d.x(p[0]), d.y(p[1]), colour)
 		command = "L"

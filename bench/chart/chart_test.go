@@ -15,6 +15,7 @@ func TestSVG(t *testing.T) {
 		"no place":       {Lines: []Line{{Name: "a", Points: [][2]float64{{0, 1}, {1, -1}}}}},
 		"linear":         {Linear: true, Lines: []Line{{Name: "a", Points: [][2]float64{{0, 0}, {12.5, 730}, {20, -1}}}}, Marks: []Mark{{3, "killed"}, {30, "over"}, {-1, "before"}}},
 		"linear, all 0":  {Linear: true, Lines: []Line{{Name: "a", Points: [][2]float64{{0, 0}}}}},
+		"bars":           {Lines: []Line{{Name: "a", Points: [][2]float64{{1, 5}}, Bars: []Bar{{1, 2, 70}, {2, 0, 1}, {3, 1, 0}}}}},
 		"linear nothing": {Linear: true},
 		"several lines":  {Lines: []Line{{Name: "a", Points: [][2]float64{{1, 5}, {64, 0.2}}}, {Name: "b", Dashed: true, Points: [][2]float64{{2, 700}}}}},
 	} {
