@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,7 +81,7 @@ func newFleet(t *testing.T, setups ...setup) *fleet {
 		secure(t)
 	}
 	for i := range max(1, s.oracles) {
-		at := freeAddress(t)
+		at := testenv.FreeAddress(t)
 		if s.host != "" {
 			at = strings.Replace(at, "127.0.0.1", s.host, 1)
 		}
@@ -113,17 +112,6 @@ func secure(t *testing.T) {
 	for name, path := range map[string]string{"CERT": files.Cert, "KEY": files.Key, "CA": files.CA, "TOKEN": token} {
 		t.Setenv("INDEXER_TLS_"+name, path)
 	}
-}
-
-// freeAddress is a free loopback address.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // args are the arguments of a process with a data directory of its own.

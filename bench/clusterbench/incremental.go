@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/store/badgerdb"
 	"github.com/webindexer/indexer/txn"
@@ -269,7 +270,7 @@ func (i *incremental) delay(ctx context.Context, perSecond float64, d time.Durat
 		at := time.Now()
 		for range n {
 			at = at.Add(time.Duration(rng.ExpFloat64() / perSecond * float64(time.Second)))
-			if err := sleepUntil(gctx, at); err != nil {
+			if err := measure.SleepUntil(gctx, at); err != nil {
 				return err
 			}
 			doc := i.o.draw(i.next)
@@ -290,17 +291,6 @@ func (i *incremental) delay(ctx context.Context, perSecond float64, d time.Durat
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return delayOf(i.delays), nil
-}
-
-func sleepUntil(ctx context.Context, at time.Time) error {
-	timer := time.NewTimer(time.Until(at))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // audit checks the leader of every document.

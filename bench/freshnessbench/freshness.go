@@ -186,15 +186,10 @@ type due struct {
 // send hands over fetches when they are due.
 func (b *bench) send(ctx context.Context, fetches []*page.Fetch, perSecond float64, queue chan<- due) error {
 	at := time.Now()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for i, f := range fetches {
 		at = at.Add(time.Duration(b.rng.ExpFloat64() / perSecond * float64(time.Second)))
-		timer.Reset(time.Until(at))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := measure.SleepUntil(ctx, at); err != nil {
+			return err
 		}
 		b.arrivals.due(f.URL, at)
 		queue <- due{i, f, at}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 const tool = "go.etcd.io/etcd/server/v3"
@@ -54,7 +54,7 @@ func Start(t testing.TB) *Server {
 	if err != nil {
 		t.Skipf("SKIPPED, nothing was tested with etcd: %v", err)
 	}
-	client, peer := freeAddress(t), freeAddress(t)
+	client, peer := testenv.FreeAddress(t), testenv.FreeAddress(t)
 	dir := filepath.Join(t.TempDir(), "etcd")
 	s := &Server{Endpoint: client, t: t, path: path, args: []string{
 		"--data-dir", dir, "--name", "test", "--log-level", "error", "--unsafe-no-fsync",
@@ -114,14 +114,3 @@ func (s *Server) Pause() { s.run.Signal(syscall.SIGSTOP) }
 
 // Resume continues a paused server.
 func (s *Server) Resume() { s.run.Signal(syscall.SIGCONT) }
-
-// freeAddress is a free loopback address.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}

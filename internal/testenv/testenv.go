@@ -15,6 +15,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -93,6 +94,17 @@ func Seeds(t testing.TB, first, n uint64) iter.Seq[uint64] {
 			}
 		}
 	}
+}
+
+// FreeAddress returns a loopback address on which nothing listens.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
 }
 
 // Shared returns the path of a file in the directory ../shared, relative to the

@@ -187,7 +187,7 @@ func TestOtherTable(t *testing.T) {
 
 // TestClientTells: a client that waits says for whom, once, and goes on when an oracle starts.
 func TestClientTells(t *testing.T) {
-	address, told := freeAddress(t), make(chan error, 100)
+	address, told := testenv.FreeAddress(t), make(chan error, 100)
 	c, err := Connect([]string{address}, "a", Options{Waiting: func(why error) { told <- why }, TellAfter: time.Nanosecond})
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +222,7 @@ func TestClientTells(t *testing.T) {
 }
 
 func TestClientGivesUp(t *testing.T) {
-	address := freeAddress(t)
+	address := testenv.FreeAddress(t)
 	c, err := Connect([]string{address}, "a", Options{RetryFor: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

@@ -205,7 +205,7 @@ func testProcesses(t *testing.T, withEtcd bool) {
 		d.env = append(d.env, etcdVariable+"="+etcdtest.Start(t).Endpoint)
 	}
 	for range d.oracles {
-		d.addresses = append(d.addresses, freeAddress(t))
+		d.addresses = append(d.addresses, testenv.FreeAddress(t))
 	}
 	for i := range d.oracles {
 		d.start(i)
@@ -316,14 +316,4 @@ func refuses(t *testing.T, address string) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
