@@ -246,9 +246,13 @@ func (x *renderer) failsAt(row string) bool {
 	if x.failed == nil {
 		x.failed = make(map[string]int)
 	}
-	if x.failed[row] > 0 || len(x.failed) < maxFailed {
-		x.failed[row]++
+	if x.failed[row] == 0 && len(x.failed) >= maxFailed {
+		for other := range x.failed {
+			delete(x.failed, other) // which gets three attempts again
+			break
+		}
 	}
+	x.failed[row]++
 	return x.failed[row] >= renderAttempts
 }
 
