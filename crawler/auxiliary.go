@@ -213,14 +213,15 @@ func (c *Crawler) queueAux(s auxiliary, now time.Time) {
 	c.push(h, now)
 }
 
-// queueFeeds adds feeds that a page of the host names.
+// queueFeeds adds feeds that a page of the host names. They are stored at once: the next
+// visit of a page that has not changed does not find them.
 func (c *Crawler) queueFeeds(h *host, feeds []page.URL) {
 	for _, u := range feeds {
 		q := &h.aux
 		if len(q.feeds) >= c.opts.Sources.MaxFeeds || slices.Contains(q.feeds, u) {
 			continue
 		}
-		q.feeds = append(q.feeds, u)
+		q.feeds, h.urgent = append(q.feeds, u), true
 		c.queueAux(auxiliary{kind: auxFeed, url: u, announcer: h.key}, time.Now())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -98,6 +99,59 @@ func TestInterruptOfSitemaps(t *testing.T) {
 		}
 		if n := len(f.list()); n != 3+30*addChunk {
 			t.Errorf("%d URLs are known after the next run, want %d", n, 3+30*addChunk)
+		}
+	})
+}
+
+// What a page names in its head is found even if adding it failed: the page is then not
+// loaded, and fetched again.
+func TestNamedPagesAfterAFailedAdd(t *testing.T) {
+	const home = `<html><head><link rel=next href=/2><link rel=icon href=/i.png></head><body>home</body></html>`
+	for _, failing := range []int{1, 2, 3} { // the next page, /favicon.ico, the icon that is named
+		synctest.Test(t, func(t *testing.T) {
+			w, f := newWeb(), newFrontier("https://a.example/")
+			parseWeb(t, w, "https://a.example/robots.txt 404\nhttps://a.example/2 200 page=two")
+			w.put("https://a.example/", answer{status: 200, body: home, header: http.Header{"Content-Type": {"text/html"}, "Etag": {"1"}}})
+			adds := 0
+			f.fault = func(op string) error {
+				if op == "add" {
+					if adds++; adds == failing {
+						return errors.New("the store failed")
+					}
+				}
+				return nil
+			}
+			o := Options{Sources: Sources{Icons: true}}
+			if err := newCrawler(o, f, w, nil).Run(t.Context()); err == nil {
+				t.Fatal("a failed operation did not end the crawl")
+			}
+			if err := newCrawler(o, f, w, nil).Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, u := range []page.URL{"/2", "/favicon.ico", "/i.png"} {
+				if f.entries["https://a.example"+u] == nil {
+					t.Errorf("after failure %d: %s is not known", failing, u)
+				}
+			}
+		})
+	}
+}
+
+// Feeds that a page names are stored at once: a killed run does not store the state of its
+// hosts, and the page may not change again.
+func TestFeedsAreStoredAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/")
+		parseWeb(t, w, "https://a.example/robots.txt 404\nhttps://a.example/feed 200 took=1m")
+		body := `<link rel=alternate type=application/rss+xml href=/feed>`
+		w.put("https://a.example/", answer{status: 200, body: body, header: http.Header{"Content-Type": {"text/html"}}})
+		c := newCrawler(Options{}, f, w, nil)
+		time.AfterFunc(30*time.Second, c.Abort)
+		if err := c.Run(t.Context()); !errors.Is(err, ErrAborted) {
+			t.Fatal(err)
+		}
+		if s, err := DecodeHost(f.states["https://a.example"]); err != nil || len(s.Feeds) != 1 {
+			t.Errorf("the stored feeds are %q (%v)", s.Feeds, err)
 		}
 	})
 }

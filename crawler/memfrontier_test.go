@@ -259,6 +259,9 @@ func (f *memFrontier) Postpone(_ context.Context, j Job, due time.Time, why stri
 }
 
 func (f *memFrontier) Add(_ context.Context, found Finding) (added Added, err error) {
+	if err := f.fail("add"); err != nil {
+		return added, err
+	}
 	f.mu.Lock()
 	woken := make(map[string]bool)
 	for _, x := range found.URLs {
@@ -275,7 +278,7 @@ func (f *memFrontier) Add(_ context.Context, found Finding) (added Added, err er
 	for h := range woken {
 		f.wake(h)
 	}
-	return added, f.fail("add")
+	return added, nil
 }
 
 func (f *memFrontier) bringForward(x Found, spacing time.Duration) bool {

@@ -9,7 +9,11 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// visit does a job: request, decide, record, load.
+// visit does a job: request, decide, add what the page names, record, load.
+//
+// It adds what the page names to the frontier before it loads the page: if adding fails, the
+// job stays due and is done again. After the load, only the next visit would find it, and not
+// even that one if the page has not changed.
 //
 // It records the exchange before it loads it, and records nothing that it does not
 // load: replaying the records must give the same index. A crash between the two leaves
@@ -28,13 +32,12 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 		sign := soft.look(&j, &res)
 		v := c.opts.Revisits.judge(j, res, sign.notFound || isFalseIcon(&j, &res.Fetch))
 		end := v.remember()
-		if err := c.loadVisit(ctx, v); err != nil {
-			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, err
-		}
-		named, err := c.discover(ctx, j, &res, sign.notFound)
-		sought := known
+		feeds, sought, err := c.addNamed(ctx, known, j, &res, sign.notFound)
 		if err == nil {
-			sought, err = c.seekIcons(ctx, known, j, &res.Fetch)
+			err = c.loadVisit(ctx, v)
+		}
+		if err != nil {
+			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, err
 		}
 		return x, func(time.Time) {
 			if h.icons.join(sought) {
@@ -53,9 +56,20 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 			before := len(h.soft.Suspects)
 			h.soft.learn(sign)
 			h.urgent = h.urgent || len(h.soft.Suspects) != before
-			c.queueFeeds(h, named)
-		}, err
+			c.queueFeeds(h, feeds)
+		}, nil
 	}
+}
+
+// addNamed adds what a page names in its head to the frontier, and returns its feeds and the
+// icons that the frontier then has.
+func (c *Crawler) addNamed(ctx context.Context, known icons, j Job, res *fetch.Result, notFound bool) ([]page.URL, icons, error) {
+	feeds, err := c.discover(ctx, j, res, notFound)
+	if err != nil {
+		return nil, known, err
+	}
+	sought, err := c.seekIcons(ctx, known, j, &res.Fetch)
+	return feeds, sought, err
 }
 
 // conditional asks for a page only if it has changed. After a strike it asks
