@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ type Crawler struct {
 	frontier Frontier
 	fetcher  Fetcher
 	recorder Recorder
-	bare     map[string][]page.URL // seeds without a scheme, by host; removed once http was tried
+	bare     map[string][]Found // seeds without a scheme, with http, by their https host; removed once added
 
 	news    chan struct{}     // holds one value if Wake was called
 	results chan func() error // of finished goroutines; call with mu held
@@ -73,7 +74,7 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 	o = o.WithDefaults()
 	c := &Crawler{
 		opts: o, frontier: frontier, fetcher: fetcher, recorder: recorder,
-		bare:    make(map[string][]page.URL),
+		bare:    make(map[string][]Found),
 		news:    make(chan struct{}, 1),
 		results: make(chan func() error, o.Concurrency),
 		rng:     rand.New(rand.NewPCG(o.Seed, 1)),
@@ -88,8 +89,9 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 		meter: newMeter(),
 	}
 	for _, u := range o.Bare {
-		if u.Scheme() == "https" {
-			c.bare[HostOf(u)] = append(c.bare[HostOf(u)], u)
+		rest, isHTTPS := strings.CutPrefix(string(u), "https:")
+		if plain, err := page.ParseURL("http:" + rest); err == nil && isHTTPS {
+			c.bare[HostOf(u)] = append(c.bare[HostOf(u)], Found{URL: plain})
 		}
 	}
 	c.waiting.init(o.Memory.Waiting)

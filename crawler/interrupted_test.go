@@ -155,3 +155,39 @@ func TestFeedsAreStoredAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// A seed without a scheme is tried with http even if adding it failed, in the same run and
+// in the next one.
+func TestBareSeedAfterAFailedAdd(t *testing.T) {
+	for _, pauses := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			w, f := newWeb(), newFrontier("https://a.example/")
+			parseWeb(t, w, "https://a.example/robots.txt error=connect\nhttp://a.example/ 200 page=home")
+			full := time.Time{}
+			f.fault = func(op string) error {
+				if op == "add" && full.IsZero() {
+					full = time.Now().Add(20 * time.Second)
+					return errors.New("no space left on device")
+				}
+				return nil
+			}
+			o := Options{Bare: []page.URL{"https://a.example/"}, Paused: func() string {
+				if pauses && time.Now().Before(full) {
+					return "the disk is full"
+				}
+				return ""
+			}}
+			if err := newCrawler(o, f, w, nil).Run(t.Context()); (err == nil) != pauses {
+				t.Fatal(err)
+			}
+			if !pauses {
+				if err := newCrawler(o, f, w, nil).Run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if e := f.entries["http://a.example/"]; e == nil || e.job.Visits != 1 {
+				t.Errorf("pauses %t: http was not tried", pauses)
+			}
+		})
+	}
+}

@@ -3,7 +3,6 @@ package crawler
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/webindexer/indexer/crawler/fetch"
@@ -19,7 +18,7 @@ const refusedRetry = time.Hour
 // of the host's own URL is recorded and loaded. The target of a redirect is not: it may
 // be any page, and its own robots.txt was not asked.
 func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchange, func(time.Time), error) {
-	prev, agent := h.policy, c.opts.Agent
+	prev, agent, bare := h.policy, c.opts.Agent, c.bare[h.key]
 	own := HostOf(u) == h.key && u.Path() == "/robots.txt"
 	if prev.Verdict != robots.Follow || h.robotsCookies == nil {
 		h.robotsCookies = fetch.NewCookies()
@@ -43,10 +42,15 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchan
 			h.robotsBusy, h.aux.announced = false, sitemaps
 			c.learnRobots(h, policy, group, x, now)
 		}
+		var err error
 		if own {
-			if err := c.loadOther(ctx, u, &res); err != nil {
-				return x, func(time.Time) { h.robotsBusy = false }, err
-			}
+			err = c.loadOther(ctx, u, &res)
+		}
+		if err == nil && isUnreachable(x) {
+			err = c.tryHTTP(ctx, bare, x)
+		}
+		if err != nil { // robots.txt stays due, and everything is done again
+			return x, func(time.Time) { h.robotsBusy = false }, err
 		}
 		return x, then, nil
 	}
@@ -101,45 +105,30 @@ func (c *Crawler) learnRobots(h *host, policy robots.Policy, group *robots.Group
 		h.pace.crawlDelay, _ = group.CrawlDelay()
 		c.beginPass(h, now)
 	}
-	if x.status == 0 {
-		c.tryHTTP(h, x)
+	if bare := c.bare[h.key]; len(bare) > 0 && isUnreachable(x) {
+		delete(c.bare, h.key)
+		h.plain = HostOf(bare[0].URL)
 	}
 }
 
-// tryHTTP adds the host's bare seeds with http if https cannot be reached. The request
-// for robots.txt, which comes first, shows that.
-func (c *Crawler) tryHTTP(h *host, x exchange) {
+// isUnreachable reports whether a host does not answer, and may answer with another scheme.
+func isUnreachable(x exchange) bool {
 	switch x.class {
 	case fetch.Connect, fetch.TLS, fetch.Timeout, fetch.Reset, fetch.BadResponse:
-	default:
-		return
+		return x.status == 0
 	}
-	bare := c.bare[h.key]
-	if len(bare) == 0 {
-		return
-	}
-	delete(c.bare, h.key)
-	var urls []Found
-	for _, u := range bare {
-		if plain, err := page.ParseURL("http:" + strings.TrimPrefix(string(u), "https:")); err == nil {
-			urls = append(urls, Found{URL: plain})
-			h.plain = HostOf(plain)
-		}
-	}
-	source := fmt.Sprintf("seed; https cannot be reached (%s)", x.class)
-	c.add(Finding{URLs: urls, Source: source})
+	return false
 }
 
-// add queues URLs in the frontier, which then wakes their hosts.
-func (c *Crawler) add(found Finding) {
-	c.start(func(ctx context.Context) func() error {
-		_, err := c.frontier.Add(ctx, found)
-		return func() error {
-			c.quiescent = false
-			if err != nil {
-				return fmt.Errorf("crawler: add URLs of %s: %w", found.Source, err)
-			}
-			return nil
-		}
-	})
+// tryHTTP adds a host's bare seeds with http, because https cannot be reached. The request
+// for robots.txt, which comes first, shows that.
+func (c *Crawler) tryHTTP(ctx context.Context, bare []Found, x exchange) error {
+	if len(bare) == 0 {
+		return nil
+	}
+	source := fmt.Sprintf("seed; https cannot be reached (%s)", x.class)
+	if _, err := c.frontier.Add(ctx, Finding{URLs: bare, Source: source}); err != nil {
+		return fmt.Errorf("add the seeds of the host with http: %w", err)
+	}
+	return nil
 }
