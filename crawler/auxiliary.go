@@ -52,6 +52,7 @@ const (
 	auxSitemap auxKind = iota
 	auxFeed
 	auxProbe
+	auxKinds // how many there are
 )
 
 // auxiliary is a request that belongs to no job: a sitemap, a feed or a probe.
@@ -75,7 +76,7 @@ type auxQueue struct {
 	turn  bool // a file comes next, if any
 	busy  int  // requests under way
 	seen  map[page.URL]bool
-	files int // of this pass, without redirects on the host
+	files [auxKinds]int // of this pass, without redirects on the host
 
 	off       bool       // read none
 	passing   bool       // a pass is under way
@@ -99,16 +100,16 @@ func (q *auxQueue) drop(allowed func(page.URL) bool) {
 	}
 }
 
-// push appends a file, unless this pass has seen it or has too many.
+// push appends a file, unless this pass has seen it or has too many of its kind.
 func (q *auxQueue) push(s auxiliary, most int) {
 	if q.seen == nil {
 		q.seen = make(map[page.URL]bool)
 	}
-	if q.seen[s.url] && s.hops == 0 || !s.counted && q.files >= most { // hops are bounded
+	if q.seen[s.url] && s.hops == 0 || !s.counted && q.files[s.kind] >= most { // hops are bounded
 		return
 	}
 	if !s.counted {
-		q.files++
+		q.files[s.kind]++
 	}
 	s.counted, q.seen[s.url] = true, true
 	q.queue = append(q.queue, s)
@@ -174,7 +175,7 @@ func (c *Crawler) beginPass(h *host, now time.Time) {
 	if q.passing || !q.read.IsZero() && now.Sub(q.read) < passInterval {
 		return
 	}
-	q.passing, q.seen, q.files = true, nil, 0
+	q.passing, q.seen, q.files = true, nil, [auxKinds]int{}
 	h.claims.begin()
 	if !o.NoSitemaps {
 		for _, u := range q.announced {

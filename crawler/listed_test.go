@@ -135,6 +135,30 @@ https://a.example/b.xml 200`)
 	})
 }
 
+// A host with as many sitemaps as it may have has its feeds read, too.
+func TestFeedsBesideManySitemaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/")
+		parseWeb(t, w, `
+https://a.example/robots.txt 200
+  Sitemap: /0.xml
+  Sitemap: /1.xml
+https://a.example/ 200
+  <html><head><link rel=alternate type=application/rss+xml href=/feed></head></html>
+https://a.example/feed 200
+  <rss><channel><item><link>https://a.example/new</link></item></channel></rss>`)
+		for i := range 2 {
+			w.put(fmt.Sprintf("https://a.example/%d.xml", i), answer{status: 200, body: urlset("https://a.example", 1)})
+		}
+		if err := newCrawler(Options{Sources: Sources{MaxSitemaps: 2}}, f, w, nil).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if f.entries["https://a.example/0"] == nil || f.entries["https://a.example/new"] == nil {
+			t.Errorf("the crawl knows %d URLs", len(f.entries))
+		}
+	})
+}
+
 // Of a long index only so many sitemaps are kept, on all hosts together.
 func TestLongIndex(t *testing.T) {
 	var index strings.Builder
