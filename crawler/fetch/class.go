@@ -99,7 +99,7 @@ func (f *Fetcher) classify(ctx context.Context, err error) *failure {
 	case isTimeout(err):
 		return &failure{Timeout, fmt.Sprintf("no response header within %v", f.opts.HeaderTime), err}
 	case isHeaderTooLarge(err):
-		return &failure{TooLarge, fmt.Sprintf("the response header is over %d bytes", f.opts.MaxHeader), err}
+		return f.headerTooLarge(err)
 	case isTLS(err):
 		return &failure{TLS, tlsText(err), err}
 	case isReset(err):
@@ -112,26 +112,33 @@ func (f *Fetcher) classify(ctx context.Context, err error) *failure {
 	return &failure{BadResponse, "the response is not valid HTTP", err}
 }
 
+func (f *Fetcher) headerTooLarge(err error) *failure {
+	return &failure{TooLarge, fmt.Sprintf("the response header is over %d bytes", f.opts.MaxHeader), err}
+}
+
 func isTimeout(err error) bool {
 	var ne net.Error
 	return errors.As(err, &ne) && ne.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
 // isReset reports whether the connection, or the HTTP/2 stream, ended. net/http has its
-// own copy of http2, whose StreamError converts to this one (method As). Its error for the
-// end of a connection that the server announced has only a text; a test verifies it.
+// own copy of http2, whose StreamError converts to this one (method As). Its errors for a
+// connection whose end the server announced, or on which it answers no ping, have only texts;
+// tests verify them.
 func isReset(err error) bool {
 	var stream http2.StreamError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &stream) ||
-		strings.Contains(err.Error(), "server sent GOAWAY and closed the connection")
+		strings.Contains(err.Error(), "server sent GOAWAY and closed the connection") ||
+		strings.Contains(err.Error(), "http2: client connection lost")
 }
 
 // isHeaderTooLarge compares the texts of net/http's errors, which have no types; tests
-// verify both.
+// verify all.
 func isHeaderTooLarge(err error) bool {
 	return strings.Contains(err.Error(), "server response headers exceeded") ||
-		strings.Contains(err.Error(), "response header list larger than")
+		strings.Contains(err.Error(), "response header list larger than") ||
+		strings.Contains(err.Error(), "; header list too large") // interim responses
 }
 
 func isTLS(err error) bool {

@@ -22,6 +22,7 @@ type conn struct {
 	tape tape
 	kept atomic.Int64 // how long the server keeps it idle, in ns; 0: not known
 	sent atomic.Int64 // bytes written
+	came atomic.Int64 // bytes read
 	// guard is Options.Guard. It is called right before the system call, because a process
 	// may be suspended for minutes at any point: while it resolves a name, while it
 	// connects, between the handshake and the request.
@@ -36,6 +37,7 @@ type made struct {
 
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	c.came.Add(int64(n))
 	c.tape.add(p[:n])
 	return n, err
 }

@@ -207,7 +207,7 @@ func TestHTTP2Failures(t *testing.T) {
 		"abort":   "reset: the connection ended before the response did",
 		"cut":     "reset: the connection ended before the response did",
 		"header":  "too-large: the response header is over 5000 bytes",
-		"field":   "bad-response: the response is not valid HTTP",
+		"field":   "too-large: the response header is over 5000 bytes",
 		"endless": "too-large: the payload is over 50000 bytes",
 	} {
 		if res := get(t, f, "https://example.com/"+path); res.Fetch.Err != want {

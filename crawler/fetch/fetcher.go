@@ -43,8 +43,9 @@ func New(o Options) *Fetcher {
 		TLSHandshakeTimeout:    f.opts.TLSTime,
 		MaxResponseHeaderBytes: f.opts.MaxHeader,
 		OnProxyConnectResponse: onProxyConnect,
-		// Detect a dead HTTP/2 connection before the next fetches hang on it.
-		HTTP2: &http.HTTP2Config{SendPingTimeout: f.opts.HeaderTime / 2, PingTimeout: f.opts.HeaderTime / 2},
+		// Detect a dead HTTP/2 connection before the next fetches hang on it, but not before
+		// HeaderTime: a host that does not answer has the same result whether it answers pings or not.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: f.opts.HeaderTime / 2, PingTimeout: f.opts.HeaderTime},
 	}
 	if f.opts.Proxy == nil {
 		f.transport.DialTLSContext = f.dialer.dialTLS
@@ -113,6 +114,9 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 	f.addSecrets(req, r.URL)
 	resp, err := f.transport.RoundTrip(req)
 	header := t.finish(res)
+	if err != nil && t.isTooLong(err) {
+		return f.headerTooLarge(err)
+	}
 	if err != nil {
 		return ended(ctx, err)
 	}

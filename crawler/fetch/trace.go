@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/http/httptrace"
+	"strings"
 	"sync"
 	"time"
 )
@@ -16,6 +17,8 @@ type trace struct {
 	mu        sync.Mutex
 	conn      *conn // speaks HTTP/1.x; nil with HTTP/2
 	sentOn    int64 // bytes that earlier requests have sent on conn
+	under     *conn // below TLS; only with HTTP/2
+	cameOn    int64 // bytes that had come on under before
 	made      made
 	reused    bool
 	sent      time.Time
@@ -72,7 +75,7 @@ func (t *trace) hooks(giveUp func(error)) *httptrace.ClientTrace {
 func (t *trace) gotConn(info httptrace.GotConnInfo) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.conn, t.made, t.reused = nil, made{}, info.Reused
+	t.conn, t.under, t.made, t.reused = nil, nil, made{}, info.Reused
 	switch c := info.Conn.(type) {
 	case *conn:
 		t.conn, t.made, t.sentOn = c, c.made, c.sent.Load()
@@ -83,9 +86,27 @@ func (t *trace) gotConn(info httptrace.GotConnInfo) {
 		c.tape.start(2 * t.maxHeader)
 	case *tls.Conn:
 		if raw, ok := c.NetConn().(*conn); ok {
-			t.made = raw.made
+			t.under, t.cameOn, t.made = raw, raw.came.Load(), raw.made
 		}
 	}
+}
+
+// firstFrame is how much of a header comes in its first frame, if there is more: no server
+// may send larger frames unless the client permits it (RFC 9113 section 4.2).
+const firstFrame = 16 << 10
+
+// isTooLong reports whether an HTTP/2 connection has ended because a response header is over
+// the limit. The transport closes the connection then, if the limit is exceeded by much or by
+// one field, and gives the same reasons as for a header that is not valid. But then a whole
+// frame of it has come.
+func (t *trace) isTooLong(err error) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.under == nil || t.under.came.Load()-t.cameOn < min(t.maxHeader, firstFrame) {
+		return false
+	}
+	return strings.HasSuffix(err.Error(), "connection error: PROTOCOL_ERROR") ||
+		strings.HasSuffix(err.Error(), "connection error: COMPRESSION_ERROR")
 }
 
 // learn notes what the response says about its connection.
