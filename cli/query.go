@@ -42,7 +42,8 @@ that the query names, in the language of the query or of the reader (--lang). So
 pages whose main contents are nearly the same: the best one. The others are listed under
 it. --unfold shows them all.
 
-At most --per-host of the first ten hits come from one host, if other hosts have hits.
+Among the first ten hits, those of a host beyond --per-host come after hits of other
+hosts that fit nearly as well.
 --explain shows how each score was computed; docs/ranking.md explains the numbers.`
 
 // queryFlags are the flags of query that set no settings.
@@ -76,7 +77,7 @@ func (a *app) queryCommand() *cobra.Command {
 	}
 	cmd.SetFlagErrorFunc(queryFlagError)
 	cmd.Flags().String("limit", strconv.Itoa(a.cfg.Query.Limit), "`number` of hits to show, at most 1000")
-	cmd.Flags().String("per-host", strconv.Itoa(a.cfg.Query.PerHost), "`number` of the first ten hits that may come from one host; 0: any")
+	cmd.Flags().String("per-host", strconv.Itoa(a.cfg.Query.PerHost), "`number` of hits of a host that come first, before hits of other hosts that fit nearly as well; 0: any")
 	cmd.Flags().IntVar(&f.offset, "offset", 0, "`number` of hits to skip")
 	cmd.Flags().StringVar(&f.sort, "sort", "relevance", "`order` of hits: relevance or date")
 	cmd.Flags().String("lang", a.cfg.Query.Language, "`language` of the reader: other languages count less, unless the query is in one")

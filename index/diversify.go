@@ -1,99 +1,129 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	"github.com/webindexer/indexer/index/query"
 )
 
-// At most perHost of the first ten results come from one host: otherwise a host that has a
-// page on everything would fill the first page. Results above that number move to just
-// below the first ten, in their order, and are counted on the host's last hit above
-// (more_from_host). Nothing is lost, and the pages of a result are still parts of one list.
+// A host that has a page on everything would fill the first page. So the third hit of a host on
+// it, with perHost 2, and each further one count only leastShare of their scores there: a hit of
+// another host that fits nearly as well comes before it. A hit that fits far worse does not, so a
+// query that only one host can answer gets a page of that host.
 //
-// A result is only moved for one that has at least leastShare of its score: a page that
-// fits far worse is no better for its host. If the best rerankTop documents come from too few hosts to fill the first page, the best
-// documents of other hosts are added to them, if their scores are worth it (leastShare). If
-// there are none, the limit gives way, so that the first page is full whenever ten
-// documents match. With site: there is no limit. A document with some of the words never
-// moves above one with all of them: the first tier is diversified by itself, the second
-// into the places that are left, and the hosts shown by the first tier count.
+// Hits below the first page keep their order. Nothing is lost, and the pages of a result are parts
+// of one list. The last hit of a host on the first page counts the hits of the host that were
+// moved below it (more_from_host).
 //
-// Results that say little besides what a result above says move as well (littlenew.go), also with
-// site:, unless there are no others.
+// If the best rerankTop documents come from too few hosts, the best documents of other hosts compete
+// with them (otherHosts). With site: there is no limit. A document with some of the words never
+// moves above one with all of them: the second tier gets the places that the first one leaves, and
+// the hits of the first one count for their hosts.
+//
+// Hits that say little besides what a hit above says move below the first page (littlenew.go), also
+// with site:, unless there are no others.
 
 // firstPage is how many hits are diversified. It does not depend on the requested page.
 const firstPage = 10
 
-// leastShare is the share of the score of the best displaced document that a document of
-// another host needs, if it was not among the best rerankTop. With less, it would be on the
-// page only for its host. The value is the result of queries for tuning (docs/ranking-experiments.md).
-const leastShare = 0.7
+// leastShare is the share of its score that a hit of a host counts on the first page if perHost hits
+// of the host are there already (docs/ranking-experiments.md).
+const leastShare = 0.8
 
-// diversify moves the documents above the limit of their host below the first page, among
-// the best rerankTop of list. If these do not fill the page, documents of more follow, which
-// are of other hosts. A document stays if no document of another host is worth its place.
-// above is the tier before, with fewer documents than a page. If list has no document of a
-// host on the page, the host's last document in above is the one that counts the displaced
-// ones. rest is what comes after list in any case. perHost 0 is no limit.
-// With lowerRepeated, documents that say little new move, too.
+// diversify chooses the first page from the best rerankTop of list and from more, which has
+// documents of other hosts. What it does not choose follows in the order of list, which rest continues.
+// above is the tier before, with fewer documents than a page. perHost 0 is no limit.
+// With lowerRepeated, documents that say little new move below the page, too.
 func diversify(above, list, rest, more []candidate, perHost int, lowerRepeated bool) []candidate {
-	top := list[:min(len(list), rerankTop)]
-	shown := countHosts(above) // host → how many are on the first page
-	places := firstPage - len(above)
-	first := make([]candidate, 0, len(top))
-	var displaced, repeated, below []candidate
-	for i, c := range top {
-		host := c.host()
-		if lowerRepeated && len(first) < places {
-			c.repeats = c.repeated(above, first)
-		}
-		switch {
-		case len(first) == places:
-			below = append(below, c)
-		case c.repeats != "":
-			repeated = append(repeated, c)
-		case perHost == 0 || shown[host] < perHost || len(displaced) == 0 && !worth(c.placed(), shown, perHost, top[i+1:], more):
-			shown[host]++
-			first = append(first, c)
-		default:
-			displaced = append(displaced, c)
-		}
+	p := hostPage{above: above, perHost: perHost, shown: countHosts(above)}
+	for i := range min(len(list), rerankTop) {
+		p.found = append(p.found, &list[i])
 	}
-	spread := len(first)
-	for _, c := range more {
-		if len(displaced) > 0 && c.placed() < leastShare*displaced[0].placed() {
-			break
-		}
-		if host := c.host(); len(first) < places && shown[host] < perHost {
-			shown[host]++
-			first = append(first, c)
-		}
+	for i := range more {
+		p.found = append(p.found, &more[i])
 	}
-	tail := without(slices.Concat(list[len(top):], rest), first[spread:])
-	displaced = append(displaced, repeated...)
-	missing := min(max(places-len(first), 0), len(displaced))
-	first = append(first, displaced[:missing]...)
-	displaced = displaced[missing:]
+	slices.SortStableFunc(p.found, func(a, b *candidate) int { return cmp.Compare(b.placed(), a.placed()) })
+	p.fill(lowerRepeated)
 	if perHost > 0 {
-		tellMore(above, first, displaced)
+		p.tellMore()
 	}
-	out := append(append(first, displaced...), below...)
-	return append(out, tail...)
+	return append(p.first, without(slices.Concat(list, rest), p.first)...)
 }
 
-// worth reports whether a document of a host that is not at its limit is worth the place of
-// one with this score.
-func worth(score float64, shown map[string]int, perHost int, lists ...[]candidate) bool {
-	for _, list := range lists {
-		for i := range list {
-			if c := &list[i]; c.placed() >= leastShare*score && shown[c.host()] < perHost {
-				return true
-			}
+// hostPage is a first page that is being filled.
+type hostPage struct {
+	above   []candidate    // the hits on it from the tier before
+	first   []candidate    // those that follow
+	found   []*candidate   // the documents to choose from, best first; nil: on the page, or says little new
+	shown   map[string]int // host → how many are on the page
+	perHost int
+	moved   map[string]int // host → how many were passed by a hit on the page
+}
+
+// fill chooses the hits of the page.
+func (p *hostPage) fill(lowerRepeated bool) {
+	var repeated []*candidate
+	last := 0 // of found, on the page
+	for len(p.above)+len(p.first) < firstPage {
+		i := p.next()
+		if i < 0 {
+			break
+		}
+		c := p.found[i]
+		p.found[i] = nil
+		if lowerRepeated {
+			c.repeats = c.repeated(p.above, p.first)
+		}
+		if c.repeats != "" {
+			repeated = append(repeated, c)
+			continue
+		}
+		p.shown[c.host()]++
+		p.first = append(p.first, *c)
+		last = max(last, i)
+	}
+	p.moved = make(map[string]int)
+	for _, c := range p.found[:last] {
+		if c != nil {
+			p.moved[c.host()]++
 		}
 	}
-	return false
+	for _, c := range repeated[:min(len(repeated), firstPage-len(p.above)-len(p.first))] {
+		p.first = append(p.first, *c)
+	}
+}
+
+// next is the document for the next place, or -1 if there is none: the best of a host below its
+// limit, or the best of another host if leastShare of its score is more.
+func (p *hostPage) next() int {
+	over := -1
+	for i, c := range p.found {
+		switch {
+		case c == nil:
+		case p.perHost > 0 && p.shown[c.host()] >= p.perHost:
+			if over < 0 {
+				over = i
+			}
+		case over >= 0 && leastShare*p.found[over].placed() > c.placed():
+			return over
+		default:
+			return i
+		}
+	}
+	return over
+}
+
+// tellMore counts the moved documents of each host on its last hit of the page.
+func (p *hostPage) tellMore() {
+	for _, list := range [][]candidate{p.first, p.above} {
+		for i := range slices.Backward(list) {
+			host := list[i].host()
+			list[i].moreFromHost = p.moved[host]
+			delete(p.moved, host)
+		}
+	}
 }
 
 // countHosts counts the documents of each host.
@@ -142,17 +172,4 @@ func dominantHosts(above, found []candidate, perHost int) (hosts []string) {
 		return nil
 	}
 	return hosts
-}
-
-// tellMore counts the displaced documents of each host on its last hit of the first page,
-// which is above followed by first.
-func tellMore(above, first, displaced []candidate) {
-	more := countHosts(displaced)
-	for _, list := range [][]candidate{first, above} {
-		for i := range slices.Backward(list) {
-			host := list[i].host()
-			list[i].moreFromHost = more[host]
-			delete(more, host)
-		}
-	}
 }

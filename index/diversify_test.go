@@ -19,7 +19,7 @@ func TestDiversify(t *testing.T) {
 		want    string
 		more    string // host and number, on the host's last hit
 	}{
-		{"", "aaabbbcccddd", 2, "aabbccddab|cd", "d1 c1"},
+		{"", "aaabbbcccddd", 2, "aabbccddab|cd", "c1"},
 		{"", "aaaaaabcdefghij", 2, "aabcdefghi|aaaaj", "a4"},
 		{"", "aaaa", 1, "aaaa", ""},
 		{"", "aaab", 1, "abaa", ""},
@@ -61,6 +61,44 @@ func TestDiversify(t *testing.T) {
 			if !slices.ContainsFunc(got, func(g candidate) bool { return g.id == c.id }) {
 				t.Errorf("%s: %s is lost", tt.in, c.url)
 			}
+		}
+	}
+}
+
+// TestDiversifyByScore: a hit of a host that has enough of them counts leastShare of its score, so
+// hits of other hosts that fit far worse do not pass it.
+func TestDiversifyByScore(t *testing.T) {
+	scored := func(hosts string, scores ...float64) (list []candidate) {
+		for i, host := range hosts {
+			list = append(list, candidate{id: int64(host)*100 + int64(i), url: page.URL(fmt.Sprintf("https://%c.example/%d", host, i)), score: scores[i]})
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		name       string
+		list, more []candidate
+		want       string
+		moved      string
+	}{
+		{"just worth it", scored("aaab", 100, 90, 80, 64), nil, "aaba", ""},
+		{"not worth it", scored("aaab", 100, 90, 80, 63), nil, "aaab", ""},
+		{"worth the fourth, not the third", scored("aaaab", 100, 90, 80, 50, 41), nil, "aaaba", ""},
+		{"below the page", scored("aaaaabcdefghij", 100, 90, 80, 70, 60, 58, 57, 56, 55, 54, 53, 52, 51, 50), nil, "aaabcdaefg|ahij", "a1"},
+		{"of those not among the best", scored("aaa", 100, 90, 80), scored("bc", 70, 9), "aabac", ""},
+	} {
+		var order, moved strings.Builder
+		for i, c := range diversify(nil, tt.list, nil, tt.more, 2, false) {
+			if i == firstPage {
+				order.WriteByte('|')
+			}
+			host := c.url.Host()[:1]
+			order.WriteString(host)
+			if c.moreFromHost > 0 {
+				fmt.Fprintf(&moved, "%s%d ", host, c.moreFromHost)
+			}
+		}
+		if order.String() != tt.want || strings.TrimSpace(moved.String()) != tt.moved {
+			t.Errorf("%s: %s with %q moved, want %s with %q", tt.name, &order, &moved, tt.want, tt.moved)
 		}
 	}
 }

@@ -14,8 +14,8 @@ type Options struct {
 	Offset  int // hits to skip; Limit+Offset is at most MaxResults
 	Weights Weights
 	Sort    Sort
-	// PerHost is how many of the first ten hits may be from one host while there are hits
-	// from other hosts; 0 means any number (diversify.go).
+	// PerHost is how many hits of a host count fully on the first page; further ones give way to
+	// hits of other hosts that fit nearly as well (diversify.go). 0 means any number.
 	PerHost int
 	Explain bool // set [Hit].Explanation
 	// Language is the language of the reader, a BCP 47 tag: pages in other languages count
@@ -100,9 +100,8 @@ type Hit struct {
 	// Also are versions and translations of the page, and pages that say nearly the same. They
 	// match the query as well.
 	Also []Also `json:"also,omitempty"`
-	// MoreFromHost is how many documents of the host, among the best hundred, were moved
-	// below the first ten hits because of [Options].PerHost. It is set on the last hit of
-	// the host above them.
+	// MoreFromHost is how many documents of the host were moved below the first ten hits
+	// because of [Options].PerHost. It is set on the last hit of the host above them.
 	MoreFromHost int          `json:"more_from_host,omitempty"`
 	Explanation  *Explanation `json:"explanation,omitempty"`
 }

@@ -134,7 +134,12 @@ func TestSearchPage(t *testing.T) {
 		}
 	})
 	t.Run("more from a host", func(t *testing.T) {
-		crowd := newStand(t, append(webs(t, "lighthouse"), append(many(60), fetched("https://elm.example/", 1, "<title>A leaf of some old oak</title><p>The leaf of an elm is not that of an oak."), fetched("https://ash.example/", 1, "<title>A leaf of a young oak</title><p>The leaf of an ash is not that of an oak."))...), func(o *web.Options) { o.Query.PerHost = 2 })
+		fetches := append(webs(t, "lighthouse"), many(60)...)
+		for _, tree := range []string{"elm", "ash"} {
+			html := "<title>Leaf of an oak and an " + tree + "</title><p>The leaf of an " + tree + " is not that of an oak." + strings.Repeat(" It is long and narrow, with many small teeth.", 12)
+			fetches = append(fetches, fetched("https://"+tree+".example/", 1, html))
+		}
+		crowd := newStand(t, fetches, func(o *web.Options) { o.Query.PerHost = 2 })
 		more := ""
 		body := crowd.get("/?q=leaf+oak")
 		texts(t, body, func(n *html.Node) bool {
