@@ -70,6 +70,8 @@ func TestDamage(t *testing.T) {
 		{"digest of nothing, as wget gives to revisits", one + asRevisit(recordWith("2", 50, html("two"), "WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n")) + three, "1 2(revisit) 3 problems=0"},
 		{"digest of nothing", one + recordWith("2", 50, html("two"), "WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n") + three, "1 2 3 problems=1"},
 		{"ARC", "filedesc://x.arc 0.0.0.0 20240101000000 text/plain 3\nabc\n", "problems=1"},
+		{"byte order mark", "\ufeff" + one + two, "1 2 problems=0"},
+		{"byte order mark, files joined", one + "\ufeff" + two, "1 2 problems=0"},
 		{"not a WARC file", "<!doctype html>\n<p>hello\n", "problems=1"},
 	}
 	for _, test := range tests {

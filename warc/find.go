@@ -6,8 +6,11 @@ import (
 	"fmt"
 )
 
-// findRecord moves the window to the next version line. It skips empty lines, and reports
-// anything else once for the whole stretch. If it is uncertain that a record begins there,
+// byteOrderMark is what some editors write at the beginning of a text file. Files may be joined.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// findRecord moves the window to the next version line. It skips empty lines and byte order
+// marks, and reports anything else once for the whole stretch. If it is uncertain that a record begins there,
 // the header must be plausible.
 func (r *Reader) findRecord() error {
 	junk := int64(-1) // offset at which junk began
@@ -24,6 +27,10 @@ func (r *Reader) findRecord() error {
 		b := r.win.ahead()
 		if b[0] == '\n' || b[0] == '\r' {
 			r.win.advance(1)
+			continue
+		}
+		if bytes.HasPrefix(b, []byte(byteOrderMark)) {
+			r.win.advance(len(byteOrderMark))
 			continue
 		}
 		if !r.lost && junk < 0 && r.endPlain() {
