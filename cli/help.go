@@ -71,8 +71,12 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// noCommand says that parent has no such command, and suggests similar ones.
+// noCommand says that parent has no such command, and suggests similar ones. Cobra takes every
+// command for similar to an empty word.
 func noCommand(parent *cobra.Command, word string) string {
+	if word == "" {
+		return `"" is no command`
+	}
 	reason := fmt.Sprintf("there is no command %q", word)
 	if parent.HasParent() {
 		reason = fmt.Sprintf("%s has no command %q", parent.CommandPath(), word)
