@@ -348,6 +348,9 @@ func TestSecurity(t *testing.T) {
 			t.Errorf("%+v at %s: %v", tc.s, tc.address, err)
 		}
 	}
+	if err, want := (Security{}).Check("host"), `oracle: address "host": missing port in address; want HOST:PORT`; err == nil || err.Error() != want {
+		t.Errorf("without a port: %v, want %s", err, want)
+	}
 }
 
 // BenchmarkTimestamps: one client, by the number of callers that wait at a time (paper,

@@ -41,7 +41,10 @@ func (s Security) encrypted() bool { return s.CertFile != "" || s.CAFile != "" }
 func (s Security) Check(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return fmt.Errorf("oracle: address %q: %w", address, err)
+		if e, ok := errors.AsType[*net.AddrError](err); ok {
+			err = errors.New(e.Err) // without the address, which it names again
+		}
+		return fmt.Errorf("oracle: address %q: %w; want HOST:PORT", address, err)
 	}
 	if host == "localhost" || net.ParseIP(host).IsLoopback() {
 		return nil
