@@ -16,7 +16,7 @@ func TestUnreachable(t *testing.T) {
 	x := must(Open(must(ParseAddress(prefix+"http://127.0.0.1:1/name")), Options{RetryFor: time.Millisecond}))
 	defer x.Close()
 	_, err := x.Inspect(t.Context())
-	if !errors.Is(err, index.ErrUnavailable) || !strings.Contains(err.Error(), "cannot reach OpenSearch at http://127.0.0.1:1/name") {
+	if !errors.Is(err, index.ErrUnavailable) || !strings.HasPrefix(err.Error(), "OpenSearch at http://127.0.0.1:1/name did not answer") {
 		t.Error(err)
 	}
 }

@@ -64,7 +64,7 @@ func (c *client) putSome(ctx context.Context, target string, list []write) error
 			return err
 		}
 		if len(answer.Items) != len(left) {
-			return fmt.Errorf("%w: OpenSearch answered about %d of %d records", index.ErrUnavailable, len(answer.Items), len(left))
+			return unavailable{fmt.Errorf("OpenSearch answered about %d of %d records", len(answer.Items), len(left))}
 		}
 		var again []write
 		for i, item := range answer.Items {

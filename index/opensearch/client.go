@@ -13,8 +13,6 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
-
-	"github.com/webindexer/indexer/index"
 )
 
 // Options of a connection.
@@ -94,7 +92,11 @@ func (c *client) retry(ctx context.Context, do func() error) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case time.Now().Add(delay).After(deadline):
-			return fmt.Errorf("%w: cannot reach OpenSearch at %s; check that it runs%s and is not overloaded: %w", index.ErrUnavailable, c.address, c.address.maybeTLS(), err)
+			what := "did not answer"
+			if isA[*statusError](err) {
+				what = "does not serve requests at the moment"
+			}
+			return unavailable{fmt.Errorf("OpenSearch at %s %s; check that it runs%s and is not overloaded: %w", c.address, what, c.address.maybeTLS(), err)}
 		}
 		select {
 		case <-ctx.Done():

@@ -39,6 +39,16 @@ func isTemporary(status int) bool {
 	return false
 }
 
+// unavailable is an index.ErrUnavailable with a text of its own: that of index.ErrUnavailable is
+// about shards.
+type unavailable struct{ error }
+
+// Is makes it an index.ErrUnavailable.
+func (unavailable) Is(target error) bool { return target == index.ErrUnavailable }
+
+// Unwrap returns the error with the text.
+func (u unavailable) Unwrap() error { return u.error }
+
 // isFinal reports whether a request that got this error would get it again at once.
 func isFinal(err error) bool {
 	e, answered := errors.AsType[*statusError](err)
@@ -65,7 +75,7 @@ func (c *client) connectError(err error) error {
 	default:
 		return err
 	}
-	return fmt.Errorf("%w: %w to OpenSearch at %s: %s: %w", index.ErrUnavailable, errInsecure, c.address, reason, err)
+	return unavailable{fmt.Errorf("%w to OpenSearch at %s: %s: %w", errInsecure, c.address, reason, err)}
 }
 
 func isA[E error](err error) bool {
@@ -99,7 +109,7 @@ func (c *client) errorOf(answer *http.Response) error {
 	case answer.StatusCode == http.StatusForbidden:
 		return fmt.Errorf("%w: OpenSearch at %s does not permit that to user %q: %w", index.ErrUnusable, c.address, c.auth.User, e)
 	case answer.StatusCode == http.StatusBadRequest && strings.Contains(e.reason, "HTTP request to an HTTPS server"):
-		return fmt.Errorf("%w: %w: OpenSearch at %s expects TLS: write opensearch+https: %w", index.ErrUnavailable, errInsecure, c.address, e)
+		return unavailable{fmt.Errorf("%w: OpenSearch at %s expects TLS: write opensearch+https: %w", errInsecure, c.address, e)}
 	}
 	return e
 }
