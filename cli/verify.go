@@ -80,11 +80,7 @@ func printReport(w io.Writer, rep *verify.Report, format string) error {
 	t := new(table)
 	t.row("snapshot", fmt.Sprint(rep.SnapshotTS))
 	for _, kind := range slices.Sorted(maps.Keys(rep.Checked)) {
-		name := kind
-		if kind == "sections" { // the name in JSON
-			name = "member summaries"
-		}
-		t.row(name, fmt.Sprint(rep.Checked[kind])+" checked")
+		t.row(kind, fmt.Sprint(rep.Checked[kind])+" checked")
 	}
 	if rep.Total == 0 {
 		t.row("differences", "none")

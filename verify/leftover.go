@@ -12,7 +12,7 @@ import (
 
 // compareSummaries compares the member summaries of giant clusters with the members.
 func (v *verifier) compareSummaries(ctx context.Context) (err error) {
-	v.rep.Checked["sections"], err = observers.CheckSummaries(ctx, v.tx, cluster.Limits{}, func(row, stored, computed string) {
+	v.rep.Checked["member_summaries"], err = observers.CheckSummaries(ctx, v.tx, cluster.Limits{}, func(row, stored, computed string) {
 		v.rep.add(schema.GroupSummary, readableMember(row), schema.Summary.Name, stored, computed)
 	})
 	if err != nil {
