@@ -41,16 +41,21 @@ func (a *app) isShared() bool { return engines.Remote(a.cfg.Store) }
 // copy that has not ended.
 func (a *app) openTable(ctx context.Context) (store.Table, error) {
 	table, err := a.openAny(ctx)
-	if wrong := (*store.SettingError)(nil); errors.As(err, &wrong) {
-		return nil, &usageError{reason: "setting store: " + wrong.Error(), help: "indexer"}
-	}
 	if err != nil {
-		return nil, err
+		return nil, storeError(err)
 	}
 	if err := repository.CheckComplete(ctx, table); err != nil {
 		return nil, errors.Join(fmt.Errorf("the store %s: %w", engines.Redact(a.cfg.Store), err), table.Close())
 	}
 	return table, nil
+}
+
+// storeError makes a mistake in the setting store a mistake of usage.
+func storeError(err error) error {
+	if wrong, ok := errors.AsType[*store.SettingError](err); ok {
+		return &usageError{reason: "setting store (--store): " + wrong.Error(), help: "indexer"}
+	}
+	return err
 }
 
 // openAny opens the database that the setting store names, whatever is in it.

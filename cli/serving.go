@@ -12,6 +12,7 @@ import (
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store/engines"
 	"github.com/webindexer/indexer/web"
 )
 
@@ -57,8 +58,12 @@ func (a *app) otherIndex() (other repository.Index, closeIndex func() error, err
 	return a.serverIndex()
 }
 
-// openSearcher opens the index for a command.
+// openSearcher opens the index for a command. It may not need the store, but a mistake in that
+// setting could make it search another index than the one that was meant.
 func (a *app) openSearcher(ctx context.Context) (searcher, error) {
+	if err := engines.Check(a.cfg.Store); err != nil {
+		return nil, storeError(err)
+	}
 	switch {
 	case a.usesFiles() && a.usesShards():
 		return a.openShardSearch(ctx)

@@ -50,12 +50,30 @@ func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Op
 		}
 		return db, nil
 	}
+	open, err := openerOf(setting)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, setting, groups, opts)
+}
+
+// Check returns a *store.SettingError if no engine opens what a setting names. It opens nothing.
+func Check(setting string) error {
+	if !Remote(setting) {
+		return nil
+	}
+	_, err := openerOf(setting)
+	return err
+}
+
+// openerOf finds the engine for a URL.
+func openerOf(setting string) (opener, error) {
 	scheme, _, _ := strings.Cut(setting, "://")
 	open, ok := schemes[strings.ToLower(scheme)]
 	if !ok {
 		return nil, &store.SettingError{Err: fmt.Errorf("store %q: there is no engine for %s://: name %s", Redact(setting), scheme, known())}
 	}
-	return open(ctx, setting, groups, opts)
+	return open, nil
 }
 
 // Remote reports whether a setting names a database that other processes can open at the
