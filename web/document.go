@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/webindexer/indexer/internal/spoken"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/inspect"
 	"github.com/webindexer/indexer/web/assets"
@@ -151,5 +152,5 @@ func (p *documentPage) Wait() string {
 	if p.Crawl == nil || p.Crawl.Interval <= 0 {
 		return ""
 	}
-	return p.Crawl.Interval.String()
+	return spoken.Duration(p.Crawl.Interval)
 }

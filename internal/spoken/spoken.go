@@ -1,0 +1,46 @@
+// Package spoken writes durations as people do.
+package spoken
+
+import (
+	"fmt"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// units are from long to short. A unit is used for durations from a certain one on.
+var units = []struct {
+	name         string
+	length, from time.Duration
+}{
+	{"day", day, 2 * day},
+	{"hour", time.Hour, time.Hour},
+	{"minute", time.Minute, time.Minute},
+	{"second", time.Second, time.Second},
+	{"millisecond", time.Millisecond, time.Millisecond},
+}
+
+// Duration writes a duration in its two largest units, and leaves out the rest: "24 hours",
+// "3 days 4 hours".
+func Duration(d time.Duration) string {
+	for i, u := range units {
+		if d < u.from {
+			continue
+		}
+		text := count(d/u.length, u.name)
+		if i+1 < len(units) {
+			if n := d % u.length / units[i+1].length; n > 0 {
+				text += " " + count(n, units[i+1].name)
+			}
+		}
+		return text
+	}
+	return "0 seconds"
+}
+
+func count(n time.Duration, name string) string {
+	if n == 1 {
+		return "1 " + name
+	}
+	return fmt.Sprintf("%d %ss", int64(n), name)
+}
