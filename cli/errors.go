@@ -97,6 +97,7 @@ var outcomes = []outcome{
 	{isFull, statusNoSpace, "free some space and run the same command again: nothing that was loaded is lost"},
 	{is(errFault), statusFailed, "check the disk; `indexer check` tells whether the stored data is consistent"},
 	{is(store.ErrIO), statusFailed, "check the disk and its file system, and how many files a process may open (ulimit -n); then run the same command again"},
+	{is(syscall.EMFILE), statusFailed, "let a process open more files (ulimit -n), and run the same command again"},
 	{is(store.ErrUnwritable), statusFailed, "find out what happened to the data directory, and run the same command again"},
 	{is(errDifferences), statusDifferences, "please report this; to rebuild the index, replay the same files into an empty data directory"},
 	{onlyIndexProblems, statusDifferences, reindexHint},

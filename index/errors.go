@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -37,9 +38,34 @@ var (
 // UsageError says what is wrong with a query or with the options of a search.
 type UsageError = query.UsageError
 
+// filesPerConnection is how many files a connection opens: the database, its log, the memory
+// that connections share, and the directory.
+const filesPerConnection = 4
+
+// openError adds syscall.EMFILE to an error if SQLite could not open a file because this
+// process has too many open files. SQLite does not give the reason, so openError finds out
+// whether a connection could open its files now.
+func openError(err error) error {
+	if sqliteCode(err) != sqlite3.SQLITE_CANTOPEN || errors.Is(err, syscall.EMFILE) {
+		return err
+	}
+	for range filesPerConnection {
+		f, failed := os.Open(os.DevNull)
+		if errors.Is(failed, syscall.EMFILE) {
+			return fmt.Errorf("%w: %w", err, syscall.EMFILE)
+		}
+		if failed != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }() // nothing was written
+	}
+	return err
+}
+
 // explain says what failed on which index. It marks damage as such, and names the file,
 // because SQLite does neither.
 func explain(dir, path, what string, err error) error {
+	err = openError(err)
 	if !IsDamage(err) || errors.Is(err, ErrCorrupt) {
 		return fmt.Errorf("index %s: %s: %w", dir, what, err)
 	}

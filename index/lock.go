@@ -38,7 +38,7 @@ func lockWriter(ctx context.Context, dir string) (*writerLock, error) {
 	if isBusy(err) {
 		return nil, errors.Join(fmt.Errorf("index %s: %w: stop that process first, or let it do the work", dir, ErrLocked), db.Close())
 	}
-	return nil, errors.Join(fmt.Errorf("index: lock %s: %w", path, err), db.Close())
+	return nil, errors.Join(fmt.Errorf("index: lock %s: %w", path, openError(err)), db.Close())
 }
 
 func (l *writerLock) release() error {
