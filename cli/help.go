@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -69,6 +71,25 @@ func helpCommand() *cobra.Command {
 			return topic.Help()
 		},
 	}
+}
+
+// defaultValue is how package pflag shows the default of a flag: texts in quotes, numbers not.
+var defaultValue = regexp.MustCompile(`(?m) \(default "?([^"\n]+)"?\)$`)
+
+// showDefaults makes the help show all defaults alike: "(default: 4)".
+func showDefaults(root *cobra.Command) {
+	usage := root.UsageFunc()
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		out := cmd.OutOrStderr()
+		var text bytes.Buffer
+		cmd.SetOut(&text)
+		defer cmd.SetOut(out)
+		if err := usage(cmd); err != nil {
+			return err
+		}
+		_, err := out.Write(defaultValue.ReplaceAll(text.Bytes(), []byte(" (default: $1)")))
+		return err
+	})
 }
 
 // noCommand says that parent has no such command, and suggests similar ones. Cobra takes every

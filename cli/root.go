@@ -59,6 +59,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.String("format", a.cfg.Format, "`format` of results: text or json")
 	root.CompletionOptions.DisableDefaultCmd = true // completionCommand takes its place
 	root.SetHelpCommand(helpCommand())
+	showDefaults(root)
 	addGroup(root, "Load pages:", a.crawlCommand(), a.replayCommand(), a.packCommand())
 	addGroup(root, "Use the index:", a.queryCommand(), a.similarCommand(), a.serveCommand(), a.exportCommand())
 	addGroup(root, "Look inside:", a.inspectCommand(), a.traceCommand(), a.statsCommand(), a.statusCommand(), a.rankCommand(), a.scanCommand())
