@@ -98,8 +98,11 @@ func (st *standby) ask(ctx context.Context, question func(context.Context, web.I
 		err := errBetween
 		if p != nil {
 			err = p.do(ctx, question)
-			if !p.isGone(err) || ctx.Err() != nil || st.isTroubled() {
+			if !p.isGone(err) || ctx.Err() != nil {
 				return err
+			}
+			if st.isTroubled() {
+				return fmt.Errorf("%w: %w", web.ErrNotOpen, err)
 			}
 			st.nudge()
 		}

@@ -189,7 +189,7 @@ func TestServeBesideDamage(t *testing.T) {
 	if body := s.get("/?q=lamp"); !strings.Contains(body, "The data directory cannot be opened") || !strings.Contains(body, "skerryrock.example") {
 		t.Errorf("a search beside damage:\n%s", body)
 	}
-	if status, body := s.do("/api/inspect?url=https://skerryrock.example/lamp", nil); status != http.StatusServiceUnavailable {
+	if status, body := s.do("/api/inspect?url=https://skerryrock.example/lamp", nil); status != http.StatusServiceUnavailable || !strings.Contains(body, "the data directory cannot be opened") {
 		t.Errorf("details beside damage: %d %s", status, body)
 	}
 	if got := s.get("/readyz"); got != "ready\n" {

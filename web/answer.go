@@ -44,6 +44,8 @@ func explain(err error) (status int, text string) {
 		return http.StatusNotFound, textFrom(err, inspect.ErrNoCopy)
 	case errors.Is(err, ErrNotThen):
 		return http.StatusNotFound, textFrom(err, ErrNotThen)
+	case errors.Is(err, ErrNotOpen):
+		return http.StatusServiceUnavailable, "the data directory cannot be opened (the log of the server says why), so details are unavailable; search still works"
 	case errors.Is(err, ErrElsewhere):
 		return http.StatusServiceUnavailable, "the process that holds the data directory is not responding, so details are unavailable; search still works"
 	case errors.Is(err, index.ErrUnavailable):

@@ -76,5 +76,8 @@ type Inspector interface {
 // kept. The error that is wrapped with it is for the client.
 var ErrNotThen = errors.New("that moment is not available")
 
+// ErrNotOpen says that no process holds the data directory, because it cannot be opened.
+var ErrNotOpen = errors.New("the data directory cannot be opened")
+
 // ErrElsewhere says that another process holds the data directory and did not answer.
 var ErrElsewhere = errors.New("another process holds the data directory and did not answer")
