@@ -42,8 +42,8 @@ that the query names, in the language of the query or of the reader (--lang). So
 pages whose main contents are nearly the same: the best one. The others are listed under
 it. --unfold shows them all.
 
-Among the first ten hits, those of a host beyond --per-host come after hits of other
-hosts that fit nearly as well.
+After --per-host hits of one host, the first ten prefer hits of other hosts that fit
+nearly as well.
 --explain shows how each score was computed; docs/ranking.md explains the numbers.`
 
 // queryFlags are the flags of query that set no settings.
@@ -77,7 +77,7 @@ func (a *app) queryCommand() *cobra.Command {
 	}
 	cmd.SetFlagErrorFunc(queryFlagError)
 	cmd.Flags().String("limit", strconv.Itoa(a.cfg.Query.Limit), "`number` of hits to show, at most 1000")
-	cmd.Flags().String("per-host", strconv.Itoa(a.cfg.Query.PerHost), "`number` of hits of a host that come first, before hits of other hosts that fit nearly as well; 0: any")
+	cmd.Flags().String("per-host", strconv.Itoa(a.cfg.Query.PerHost), "`number` of hits of one host among the first ten before hits of other hosts are preferred; 0: any")
 	cmd.Flags().IntVar(&f.offset, "offset", 0, "`number` of hits to skip")
 	cmd.Flags().StringVar(&f.sort, "sort", "relevance", "`order` of hits: relevance or date")
 	cmd.Flags().String("lang", a.cfg.Query.Language, "`language` of the reader: other languages count less, unless the query is in one")

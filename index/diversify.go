@@ -8,10 +8,10 @@ import (
 	"github.com/webindexer/indexer/index/query"
 )
 
-// A host that has a page on everything would fill the first page. So the third hit of a host on
-// it, with perHost 2, and each further one count only leastShare of their scores there: a hit of
-// another host that fits nearly as well comes before it. A hit that fits far worse does not, so a
-// query that only one host can answer gets a page of that host.
+// A host that has a page on everything would fill the first page. So after perHost hits of a
+// host, each further one counts only furtherShare of its score there: a hit of another host that
+// fits nearly as well comes before it. A hit that fits far worse does not, so a query that only
+// one host can answer gets a page of that host.
 //
 // Hits below the first page keep their order. Nothing is lost, and the pages of a result are parts
 // of one list. The last hit of a host on the first page counts the hits of the host that were
@@ -28,9 +28,9 @@ import (
 // firstPage is how many hits are diversified. It does not depend on the requested page.
 const firstPage = 10
 
-// leastShare is the share of its score that a hit of a host counts on the first page if perHost hits
-// of the host are there already (docs/ranking-experiments.md).
-const leastShare = 0.8
+// furtherShare is the share of its score that a hit counts if perHost hits of its host are on the
+// first page already (docs/ranking-experiments.md).
+const furtherShare = 0.8
 
 // diversify chooses the first page from the best rerankTop of list and from more, which has
 // documents of other hosts. What it does not choose follows in the order of list, which rest continues.
@@ -96,7 +96,7 @@ func (p *hostPage) fill(lowerRepeated bool) {
 }
 
 // next is the document for the next place, or -1 if there is none: the best of a host below its
-// limit, or the best of another host if leastShare of its score is more.
+// limit, or the best of another host if furtherShare of its score is more.
 func (p *hostPage) next() int {
 	over := -1
 	for i, c := range p.found {
@@ -106,7 +106,7 @@ func (p *hostPage) next() int {
 			if over < 0 {
 				over = i
 			}
-		case over >= 0 && leastShare*p.found[over].placed() > c.placed():
+		case over >= 0 && furtherShare*p.found[over].placed() > c.placed():
 			return over
 		default:
 			return i

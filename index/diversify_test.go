@@ -65,7 +65,7 @@ func TestDiversify(t *testing.T) {
 	}
 }
 
-// TestDiversifyByScore: a hit of a host that has enough of them counts leastShare of its score, so
+// TestDiversifyByScore: a hit of a host that has enough of them counts furtherShare of its score, so
 // hits of other hosts that fit far worse do not pass it.
 func TestDiversifyByScore(t *testing.T) {
 	scored := func(hosts string, scores ...float64) (list []candidate) {

@@ -14,8 +14,8 @@ type Options struct {
 	Offset  int // hits to skip; Limit+Offset is at most MaxResults
 	Weights Weights
 	Sort    Sort
-	// PerHost is how many hits of a host count fully on the first page; further ones give way to
-	// hits of other hosts that fit nearly as well (diversify.go). 0 means any number.
+	// PerHost is how many hits of one host the first page shows before it prefers hits of other
+	// hosts that fit nearly as well (diversify.go). 0 means any number.
 	PerHost int
 	Explain bool // set [Hit].Explanation
 	// Language is the language of the reader, a BCP 47 tag: pages in other languages count

@@ -10,8 +10,8 @@ import (
 const byteOrderMark = "\xef\xbb\xbf"
 
 // findRecord moves the window to the next version line. It skips empty lines and byte order
-// marks, and reports anything else once for the whole stretch. If it is uncertain that a record begins there,
-// the header must be plausible.
+// marks, and reports anything else once for the whole stretch. If it is uncertain that a record
+// begins there, the header must be plausible.
 func (r *Reader) findRecord() error {
 	junk := int64(-1) // offset at which junk began
 	for {

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/webindexer/indexer/internal/spoken"
+	"github.com/webindexer/indexer/internal/humanize"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/inspect"
 	"github.com/webindexer/indexer/web/assets"
@@ -152,5 +152,5 @@ func (p *documentPage) Wait() string {
 	if p.Crawl == nil || p.Crawl.Interval <= 0 {
 		return ""
 	}
-	return spoken.Duration(p.Crawl.Interval)
+	return humanize.Duration(p.Crawl.Interval)
 }

@@ -3,7 +3,6 @@ package fetch
 import (
 	"bytes"
 	"crypto/tls"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -36,24 +35,10 @@ func TestGoAway(t *testing.T) {
 // goAway answers the first request with a part of a response, if any, and GOAWAY.
 func goAway(t *testing.T, c *tls.Conn, header bool) {
 	defer c.Close()
-	if _, err := io.ReadFull(c, make([]byte, len(http2.ClientPreface))); err != nil {
+	f, err := acceptH2(c)
+	if err != nil {
 		t.Error(err)
 		return
-	}
-	f := http2.NewFramer(c, c)
-	if err := f.WriteSettings(); err != nil {
-		t.Error(err)
-		return
-	}
-	for {
-		frame, err := f.ReadFrame()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		if _, asked := frame.(*http2.HeadersFrame); asked {
-			break
-		}
 	}
 	if header {
 		var fields bytes.Buffer

@@ -31,23 +31,31 @@ func serveH2(t *testing.T, answer func(*http2.Framer)) *httptest.Server {
 	return s
 }
 
-func answerH2(t *testing.T, c *tls.Conn, answer func(*http2.Framer)) {
+// acceptH2 begins an HTTP/2 connection of a server and reads up to the first request.
+func acceptH2(c *tls.Conn) (*http2.Framer, error) {
 	if _, err := io.ReadFull(c, make([]byte, len(http2.ClientPreface))); err != nil {
-		t.Error(err)
-		return
+		return nil, err
 	}
 	f := http2.NewFramer(c, c)
 	if err := f.WriteSettings(); err != nil {
-		t.Error(err)
-		return
+		return nil, err
 	}
-	for asked := false; !asked; {
+	for {
 		frame, err := f.ReadFrame()
 		if err != nil {
-			t.Error(err)
-			return
+			return nil, err
 		}
-		_, asked = frame.(*http2.HeadersFrame)
+		if _, asked := frame.(*http2.HeadersFrame); asked {
+			return f, nil
+		}
+	}
+}
+
+func answerH2(t *testing.T, c *tls.Conn, answer func(*http2.Framer)) {
+	f, err := acceptH2(c)
+	if err != nil {
+		t.Error(err)
+		return
 	}
 	var rest sync.WaitGroup
 	rest.Go(func() { _, _ = io.Copy(io.Discard, c) }) // a pipe has no buffer

@@ -11,7 +11,7 @@ import (
 type Query struct {
 	// Limit is how many hits are shown.
 	Limit int
-	// PerHost is how many hits of a host count fully on the first page; 0: any number.
+	// PerHost is how many hits of one host the first page shows before it prefers other hosts; 0: any number.
 	PerHost int
 	// Language is the language of the reader, unless a request names another one; "": none.
 	Language string

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/webindexer/indexer/internal/spoken"
+	"github.com/webindexer/indexer/internal/humanize"
 )
 
 // setting is one key: its field in Config and the values it may have.
@@ -101,12 +101,12 @@ func checked(key, allowed string, field func(*Config) *string, ok func(string) b
 
 // period is a time with its unit, as in 1m30s, between two bounds.
 func period(key string, field func(*Config) *time.Duration, least, most time.Duration) setting {
-	return timed(key, fmt.Sprintf("a time like 1m30s or 36h, from %s to %s", spoken.Duration(least), spoken.Duration(most)), field, least, most)
+	return timed(key, fmt.Sprintf("a time like 1m30s or 36h, from %s to %s", humanize.Duration(least), humanize.Duration(most)), field, least, most)
 }
 
 // duration is a time with its unit, up to a bound.
 func duration(key string, field func(*Config) *time.Duration, most time.Duration) setting {
-	return timed(key, fmt.Sprintf("a duration like 0s, 90m or 24h, at most %s", spoken.Duration(most)), field, 0, most)
+	return timed(key, fmt.Sprintf("a duration like 0s, 90m or 24h, at most %s", humanize.Duration(most)), field, 0, most)
 }
 
 func timed(key, allowed string, field func(*Config) *time.Duration, least, most time.Duration) setting {

@@ -1,5 +1,5 @@
-// Package spoken writes durations as people do.
-package spoken
+// Package humanize writes durations as people do.
+package humanize
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package spoken
+package humanize
 
 import (
 	"testing"
