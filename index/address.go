@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
-	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -17,20 +16,19 @@ import (
 // So the page itself comes first, with either scheme, with or without "www." and a slash at the end.
 
 // addAddressed adds the page that the query is the address of, as a front page that the query names.
-func (s *search) addAddressed(ctx context.Context, b query.Breadth, found []candidate, top int) ([]candidate, int, error) {
+func (s *search) addAddressed(ctx context.Context, t *tier) error {
 	urls := addressesOf(s.c.Text)
 	if len(urls) == 0 {
-		return found, top, nil
+		return nil
 	}
-	pages, err := s.from.among(ctx, s.matching(s.c.Expr(b)), urls, s.opts.Weights)
+	pages, err := s.from.among(ctx, s.matching(s.c.Expr(t.breadth)), urls, s.opts.Weights)
 	if err != nil || len(pages) == 0 {
-		return found, top, err
+		return err
 	}
-	nearest := slices.MinFunc(pages, func(a, b candidate) int {
+	s.putFront(t, slices.MinFunc(pages, func(a, b candidate) int {
 		return slices.Index(urls, string(a.url)) - slices.Index(urls, string(b.url))
-	})
-	found, top = s.putFront(slices.Clone(found), top, nearest)
-	return found, top, nil
+	}))
+	return nil
 }
 
 // addressesOf are the addresses that a query may mean, the most likely one first; none if it is no

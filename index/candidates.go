@@ -55,28 +55,28 @@ const (
 // query has many. A page can answer such a query without each word of it, and a long page has
 // them all by chance. The documents compete by their scores, which a missing word lowers. If
 // no document has all the words, the second tier finds these documents, so none are added.
-// top is the number of candidates that rerank sorts.
-func (s *search) addPartial(ctx context.Context, found []candidate, total, top int) ([]candidate, int, error) {
+func (s *search) addPartial(ctx context.Context, t *tier) error {
 	least := manyWords
 	if slices.ContainsFunc(s.c.Words, func(w query.Word) bool { return w.Stop }) {
 		least = manyInSentence
 	}
-	if total == 0 || s.c.Optional() < least || s.opts.Verbatim {
-		return found, top, nil
+	if t.breadth != query.AllWords || t.total == 0 || s.c.Optional() < least || s.opts.Verbatim {
+		return nil
 	}
 	if err := s.markCommon(ctx); err != nil {
-		return nil, 0, err
+		return err
 	}
 	s.fill = query.SomeWords
 	some, _, err := s.byText(ctx, s.c.Partial(), rerankTop)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
 	for i := range some {
 		some[i].partial = true
 	}
 	s.partial = len(some)
-	return append(append(found[:top:top], some...), found[top:]...), top + len(some), nil
+	t.add(some)
+	return nil
 }
 
 // filled adds the second tier to the first, if that is short. If nothing is found, it gives
@@ -161,113 +161,6 @@ func (s *search) markCommon(ctx context.Context) error {
 	return nil
 }
 
-// tier is the best n documents of a breadth, without those of the tier above, and the
-// number of all its documents. above is nil for the first tier.
-func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candidate) (found []candidate, total int, err error) {
-	expr, all := s.c.Expr(b), b == query.AllWords
-	switch {
-	case s.opts.Sort == ByDate || len(s.c.Terms) == 0:
-		found, err = s.from.sorted(ctx, &SortedQuestion{Matching: s.matching(expr), N: n, ByDate: s.opts.Sort == ByDate})
-	default:
-		found, total, err = s.byText(ctx, expr, n)
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	if s.opts.Sort == ByDate || len(s.c.Terms) == 0 {
-		total, err = s.total(ctx, expr, len(found), n)
-		return without(found, above), total, err
-	}
-	top := min(len(found), rerankTop)
-	if all && total > rerankTop {
-		named, err := s.byName(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		found, top = addNamed(found, named)
-	}
-	if all {
-		if found, top, err = s.addPartial(ctx, found, total, top); err != nil {
-			return nil, 0, err
-		}
-	}
-	if found, top, err = s.addOtherwise(ctx, b, found, above, total, top); err != nil {
-		return nil, 0, err
-	}
-	if found, top, err = s.addFrontPages(ctx, b, found, top); err != nil {
-		return nil, 0, err
-	}
-	if found, top, err = s.addAddressed(ctx, b, found, top); err != nil {
-		return nil, 0, err
-	}
-	if err := s.rerank(ctx, found[:top]); err != nil {
-		return nil, 0, err
-	}
-	if err := s.preferPassages(ctx, found[:top]); err != nil {
-		return nil, 0, err
-	}
-	if all && s.partial == 0 && len(s.others) == 0 && top == len(found) {
-		if err := s.preferTyped(ctx, found); err != nil {
-			return nil, 0, err
-		}
-	}
-	for i := range found {
-		found[i].allWords = all && !found[i].partial
-	}
-	best := without(slices.Clone(found[:top]), above)
-	if !s.opts.Unfold {
-		if best, err = s.readAndFold(ctx, above, best); err != nil {
-			return nil, 0, err
-		}
-	}
-	perHost := s.opts.PerHost
-	if s.c.OneSite {
-		perHost = 0
-	}
-	var more []candidate
-	if perHost > 0 {
-		if more, err = s.otherHosts(ctx, b, above, best, total); err != nil {
-			return nil, 0, err
-		}
-	}
-	if !s.opts.Unfold {
-		if more, err = s.readAndFold(ctx, best, more); err != nil {
-			return nil, 0, err
-		}
-	}
-	rest := without(without(found[top:], above), best)
-	if short := s.opts.Offset + s.opts.Limit - len(above) - len(best) - len(rest); short > 0 && n < total {
-		if rest, err = s.farther(ctx, b, n+short+top, above, best); err != nil {
-			return nil, 0, err
-		}
-	}
-	return diversify(above, best, rest, more, perHost, !s.opts.Unfold), total, nil
-}
-
-// farther is the best n documents by BM25 without those above. Folding makes fewer results of
-// the best documents, so a page far down needs more documents than the results up to its end.
-func (s *search) farther(ctx context.Context, b query.Breadth, n int, above, best []candidate) ([]candidate, error) {
-	found, _, err := s.byText(ctx, s.c.Expr(b), n)
-	for i := range found {
-		found[i].allWords = b == query.AllWords
-	}
-	return without(without(found, above), best), err
-}
-
-// without removes from list what is in seen, or folded into that.
-func without(list, seen []candidate) []candidate {
-	ids := make(map[int64]bool, len(seen))
-	for i := range seen {
-		ids[seen[i].id] = true
-		if seen[i].folded != nil {
-			for _, c := range *seen[i].folded {
-				ids[c.id] = true
-			}
-		}
-	}
-	return slices.DeleteFunc(list, func(c candidate) bool { return ids[c.id] })
-}
-
 // total is the number of documents that match. It is known if fewer came than were asked
 // for.
 func (s *search) total(ctx context.Context, expr *query.Expr, got, asked int) (n int, err error) {
@@ -292,6 +185,27 @@ const (
 	prominentMost = 5000
 )
 
+// addNamed adds the best documents that have the words in titles and anchors and are not
+// among the best by text: a long page, in which the words of its title are lost, can still
+// be the right one. Their text score is that of the names alone, but not above any found
+// before. If rerankTop documents or fewer match, all of them are found already.
+func (s *search) addNamed(ctx context.Context, t *tier) error {
+	if t.breadth != query.AllWords || t.total <= rerankTop {
+		return nil
+	}
+	named, err := s.byName(ctx)
+	if err != nil {
+		return err
+	}
+	named = without(named, t.found[:t.top])
+	for i := range named {
+		named[i].text = min(named[i].text, t.found[t.top-1].text)
+		named[i].score = named[i].text
+	}
+	t.add(named)
+	return nil
+}
+
 // byName is the best documents that have the words in titles and anchors. If very many have them, as
 // all pages of a module have its name, the page about all of it is seldom among the best by text: it
 // is the one that they all link to. So the documents with the greatest ranks are added.
@@ -308,28 +222,17 @@ func (s *search) byName(ctx context.Context) ([]candidate, error) {
 	if prominent = without(prominent, named); len(prominent) == 0 {
 		return named, nil
 	}
-	urls := make([]string, len(prominent))
-	for i := range prominent {
-		urls[i] = string(prominent[i].url)
-	}
-	prominent, err = s.from.among(ctx, m, urls, s.opts.Weights) // with their texts' scores
+	prominent, err = s.from.among(ctx, m, addresses(prominent), s.opts.Weights) // with their texts' scores
 	return append(named, prominent...), err
 }
 
-// addNamed adds the best documents that have the words in titles and anchors and are not
-// among the best by text: a long page, in which the words of its title are lost, can still
-// be the right one. Their text score is that of the names alone, but not above any found
-// before. top is how many are to be sorted again. If more than rerankTop documents match,
-// this is the same list at any limit and offset.
-func addNamed(found, named []candidate) (list []candidate, top int) {
-	at := min(len(found), rerankTop)
-	named = without(named, found[:at])
-	for i := range named {
-		named[i].text = min(named[i].text, found[at-1].text)
-		named[i].score = named[i].text
+// addresses are the URLs of documents.
+func addresses(list []candidate) []string {
+	urls := make([]string, len(list))
+	for i := range list {
+		urls[i] = string(list[i].url)
 	}
-	rest := without(slices.Clone(found[at:]), named)
-	return append(append(found[:at:at], named...), rest...), at + len(named)
+	return urls
 }
 
 // byText is the best n documents by BM25, and how many match.

@@ -138,19 +138,19 @@ func countHosts(list []candidate) map[string]int {
 // otherHosts is the best documents that are not of the hosts that dominate the best
 // rerankTop, nor of their subdomains. It is empty if these fill a first page, or if there
 // is nothing else.
-func (s *search) otherHosts(ctx context.Context, b query.Breadth, above, found []candidate, total int) ([]candidate, error) {
-	hosts := dominantHosts(above, found, s.opts.PerHost)
-	if len(hosts) == 0 || total <= rerankTop {
+func (s *search) otherHosts(ctx context.Context, t *tier, best []candidate) ([]candidate, error) {
+	hosts := dominantHosts(t.above, best, s.opts.PerHost)
+	if len(hosts) == 0 || t.total <= rerankTop {
 		return nil, nil
 	}
 	c := s.c.Without(hosts)
-	more, _, err := s.byText(ctx, c.Expr(b), anchorTop)
+	more, _, err := s.byText(ctx, c.Expr(t.breadth), anchorTop)
 	if err != nil {
 		return nil, err
 	}
-	more = without(without(more, found[:min(len(found), rerankTop)]), above)
+	more = without(without(more, best[:min(len(best), rerankTop)]), t.above)
 	for i := range more {
-		more[i].allWords = b == query.AllWords
+		more[i].allWords = t.breadth == query.AllWords
 	}
 	return more, s.rerank(ctx, more)
 }

@@ -42,9 +42,10 @@ type Also struct {
 	Similar bool `json:"similar,omitempty"`
 }
 
-// readAndFold is fold for candidates of which only the row has been read.
+// readAndFold is fold for candidates of which only the row has been read. With Unfold, it does
+// nothing.
 func (s *search) readAndFold(ctx context.Context, above, list []candidate) ([]candidate, error) {
-	if len(list) == 0 {
+	if len(list) == 0 || s.opts.Unfold {
 		return list, nil
 	}
 	if err := s.from.sketches(ctx, list); err != nil {

@@ -130,36 +130,35 @@ func findName(words []query.Word, name string) (from, to int, ok bool) {
 }
 
 // addFrontPages marks the front pages of the sites that the query names, and adds those that are no
-// candidates yet. top is how many are to be sorted again.
-func (s *search) addFrontPages(ctx context.Context, b query.Breadth, found []candidate, top int) ([]candidate, int, error) {
-	named := s.namedSites(found[:top])
+// candidates yet.
+func (s *search) addFrontPages(ctx context.Context, t *tier) error {
+	named := s.namedSites(t.found[:t.top])
 	if len(named) == 0 {
-		return found, top, nil
+		return nil
 	}
 	var urls []string
 	for host := range named {
-		urls = append(urls, frontCandidates(host, found[:top])...)
+		urls = append(urls, frontCandidates(host, t.found[:t.top])...)
 	}
-	pages, err := s.from.among(ctx, s.matching(s.c.Expr(b)), urls, s.opts.Weights)
+	pages, err := s.from.among(ctx, s.matching(s.c.Expr(t.breadth)), urls, s.opts.Weights)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	if b == query.AllWords && !s.opts.Verbatim && slices.ContainsFunc(s.c.Words, func(w query.Word) bool { return siteWords[w.Typed] }) {
+	if t.breadth == query.AllWords && !s.opts.Verbatim && slices.ContainsFunc(s.c.Words, func(w query.Word) bool { return siteWords[w.Typed] }) {
 		if pages, err = s.withoutSiteWords(ctx, pages, urls); err != nil {
-			return nil, 0, err
+			return err
 		}
 	}
-	found = slices.Clone(found)
 	slices.SortFunc(pages, func(a, b candidate) int { return byDepth(a.url, b.url) })
 	for i := range pages {
 		host := hostOf(pages[i].url)
 		words, wanted := named[host]
 		delete(named, host) // the others are below this one
 		if wanted && titleHas(&pages[i], words) {
-			found, top = s.putFront(found, top, pages[i])
+			s.putFront(t, pages[i])
 		}
 	}
-	return found, top, nil
+	return nil
 }
 
 // withoutSiteWords adds pages without all the words to those that have them: few front pages say of
@@ -177,27 +176,27 @@ func (s *search) withoutSiteWords(ctx context.Context, pages []candidate, urls [
 	return pages, err
 }
 
-// putFront puts a front page behind the first top candidates, from wherever it is among them. Its
-// text counts as much as the best: a front page says little, and says the name no more often than other
-// pages do.
-func (s *search) putFront(found []candidate, top int, c candidate) ([]candidate, int) {
-	at := slices.IndexFunc(found, func(o candidate) bool { return o.id == c.id })
+// putFront puts a front page behind the other documents that take part in the ranking, from wherever
+// it is among those that were found. Its text counts as much as the best: a front page says little,
+// and says the name no more often than other pages do.
+func (s *search) putFront(t *tier, c candidate) {
+	at := slices.IndexFunc(t.found, func(o candidate) bool { return o.id == c.id })
 	switch {
 	case at >= 0:
-		c = found[at]
-		found = slices.Delete(found, at, at+1)
-		if at < top {
-			top--
+		c = t.found[at]
+		t.found = slices.Delete(t.found, at, at+1)
+		if at < t.top {
+			t.top--
 		}
 	case c.partial:
 		s.fronts++
 	}
 	c.front = true
-	for i := range found[:top] {
-		c.text = max(c.text, found[i].text)
+	for i := range t.found[:t.top] {
+		c.text = max(c.text, t.found[i].text)
 	}
 	c.score = c.text
-	return slices.Insert(found, top, c), top + 1
+	t.add([]candidate{c})
 }
 
 // namedSites are the hosts of candidates that the query names, each with the words that its front

@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"slices"
 
 	"github.com/webindexer/indexer/index/query"
 )
@@ -11,8 +10,9 @@ import (
 //
 // A page can be the answer to a query and say "remove" where the query says "delete"
 // (query/synonyms.go). If the title of such a page, or the anchors that lead to it, have a word or
-// another one for each word of the query, it is a candidate. As it lacks a word, it competes as documents without all
-// the words do (addPartial): the title of a page that has them all stays first.
+// another one for each word of the query, it is a candidate. As it lacks a word, it competes as
+// documents without all the words do (addPartial): the title of a page that has them all stays
+// first.
 
 const (
 	// otherwiseTop is how many documents with other words are candidates.
@@ -26,39 +26,34 @@ const (
 
 // addOtherwise adds the best documents that are named in other words. They compete with those
 // that have all the words, or some of them if none has all.
-func (s *search) addOtherwise(ctx context.Context, b query.Breadth, found, above []candidate, total, top int) ([]candidate, int, error) {
-	if b > query.SomeWords || total == 0 || len(above) > 0 || s.c.Optional() < otherwiseLeast {
-		return found, top, nil
+func (s *search) addOtherwise(ctx context.Context, t *tier) error {
+	if t.breadth > query.SomeWords || t.total == 0 || len(t.above) > 0 || s.c.Optional() < otherwiseLeast {
+		return nil
 	}
 	expr := s.c.Otherwise()
 	if expr == nil {
-		return found, top, nil
+		return nil
 	}
 	named, _, err := s.byText(ctx, expr, otherwiseTop)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	if named = without(named, found[:top]); len(named) == 0 {
-		return found, top, nil
+	if named = without(named, t.found[:t.top]); len(named) == 0 {
+		return nil
 	}
-	urls := make([]string, len(named))
-	for i := range named {
-		urls[i] = string(named[i].url)
-	}
-	named, err = s.from.among(ctx, s.matching(s.c.InOtherWords()), urls, s.opts.Weights)
+	named, err = s.from.among(ctx, s.matching(s.c.InOtherWords()), addresses(named), s.opts.Weights)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	s.others = nil
 	for i := range named {
 		c := &named[i]
 		c.partial = true
 		c.text *= otherwiseText
 		c.score = c.text
-		s.others = append(s.others, string(c.url))
 	}
-	rest := without(slices.Clone(found[top:]), named)
-	return append(append(found[:top:top], named...), rest...), top + len(named), nil
+	s.others = addresses(named)
+	t.add(named)
+	return nil
 }
 
 // othersWithout counts the documents that addOtherwise added and that do not match an expression.
