@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
 )
@@ -40,21 +41,13 @@ const (
 )
 
 // The first label of a host may say what there is, and not whose it is.
-var placeLabels = setOf("api dev developer developers doc docs documentation help learn manual support wiki")
+var placeLabels = analysis.WordSet("api dev developer developers doc docs documentation help learn manual support wiki")
 
 // A name may have one of these behind it in its host: "reactjs", "golang".
-var nameEndings = setOf("app db docs foundation framework hq io js lang org project projects")
+var nameEndings = analysis.WordSet("app db docs foundation framework hq io js lang org project projects")
 
 // Words of a query that say no more than that a site is meant.
-var siteWords = setOf("home homepage official page site web website www")
-
-func setOf(words string) map[string]bool {
-	set := make(map[string]bool)
-	for w := range strings.FieldsSeq(words) {
-		set[w] = true
-	}
-	return set
-}
+var siteWords = analysis.WordSet("home homepage official page site web website www")
 
 // hostLabels are the labels of a host before its public suffix: "docs" and "widget" of
 // docs.widget.org. An IP address has no name, and stays whole.

@@ -3,6 +3,7 @@ package index
 import (
 	"strings"
 
+	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -13,11 +14,11 @@ import (
 // choose: nobody else calls a directory _modules.
 
 // generatedPlaces are directories of listings of source code: those of Sphinx and Javadoc.
-var generatedPlaces = setOf("_modules _sources src-html")
+var generatedPlaces = analysis.WordSet("_modules _sources src-html")
 
 // generatedNames are the names of single pages: those of Sphinx, Javadoc and mdBook, and the page that
 // a server shows for a missing one.
-var generatedNames = setOf("genindex py-modindex modindex index-all allclasses allclasses-index allclasses-frame allpackages-index print 404")
+var generatedNames = analysis.WordSet("genindex py-modindex modindex index-all allclasses allclasses-index allclasses-frame allpackages-index print 404")
 
 // isGenerated reports whether a page was made of others.
 func isGenerated(u page.URL) bool {

@@ -3,6 +3,8 @@ package index
 import (
 	"strings"
 	"unicode"
+
+	"github.com/webindexer/indexer/index/analysis"
 )
 
 // # Numbers of chapters
@@ -14,7 +16,7 @@ import (
 
 // chapterWords are the words before the number of a part of a book, in the languages in which many
 // books are written.
-var chapterWords = setOf("annex annexe anexo anhang apéndice apêndice appendice appendix bijlage capitolo capítulo " +
+var chapterWords = analysis.WordSet("annex annexe anexo anhang apéndice apêndice appendice appendix bijlage capitolo capítulo " +
 	"chapitre chapter deel hoofdstuk kapitel lesson module parte part partie section sección seção sezione step teil unit abschnitt")
 
 // numbering finds the number of a chapter at the beginning of a name, or behind a colon. end is 0 if

@@ -136,7 +136,7 @@ func (k *pageKey) takeLanguage(s, language string) bool {
 		return false
 	}
 	if base != analysis.PrimaryLanguage(language) && !hasRegion(s) {
-		if k.unread == "" && mayBeLanguage(s) {
+		if k.unread == "" && analysis.MayBeLanguage(s) {
 			k.unread = s
 		}
 		return false

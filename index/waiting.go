@@ -1,26 +1,11 @@
 package index
 
-import (
-	"strings"
-
-	"golang.org/x/text/language"
-)
-
 // Many sites have pages that wait for their translation: guide.ro.html is in English, like
 // guide.en.html. Others are translated in part, and may look like English. The page alone does not tell,
 // since /ro/ is a directory elsewhere, and program.cs.html is the listing of a program. But other
 // candidates may differ only in that their addresses name the languages that they are in. If two of them
 // are in two languages, or one has the same title or says the same as this page, then the address of this
 // page names a language, too.
-
-// mayBeLanguage reports whether a part of an address is written like a language without a region.
-func mayBeLanguage(s string) bool {
-	if len(s) != 2 {
-		return false
-	}
-	_, err := language.ParseBase(strings.ToLower(s))
-	return err == nil
-}
 
 // readWaiting finds the candidates of list that wait for their translation, and gives them the keys of
 // their languages. above is other candidates that show it.

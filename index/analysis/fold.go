@@ -126,7 +126,7 @@ var asciiFold = func() (t [utf8.RuneSelf]byte) {
 }()
 
 // Truncate is the longest prefix of at most n bytes that ends between runes.
-func Truncate(s string, n int) string {
+func Truncate[T string | []byte](s T, n int) T {
 	if len(s) <= n {
 		return s
 	}

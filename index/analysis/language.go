@@ -7,22 +7,23 @@ import "strings"
 // recognised, those of another language only if the query names it by lang:, because one
 // language's stop word is another's noun.
 var stopWords = map[string]map[string]bool{
-	"en": wordSet("a an and are as at be but by for from had has have he her his how i if in into is it its me my no not of on or our she so such that the their them then there these they this to was we were what when where which who why will with you your do does did can could should would between vs versus"),
-	"de": wordSet("aber als am an auch auf aus bei bin bis das dass dem den der des die du ein eine einem einen einer eines er es fur hat ich ihr im in ist ja kann man mit nach nicht noch nur oder sich sie sind so uber um und von vor war was wie wir wird zu zum zur"),
-	"fr": wordSet("a au aux avec ce ces cette dans de des du elle en est et il ils je la le les leur lui mais ne nous on ou par pas pour qu que qui sa se ses son sont sur tu un une vous y d l s c j n m t"),
-	"es": wordSet("a al como con de del el ella en entre era es esta este la las le lo los mas me mi muy no nos o para pero por que se sin sobre su sus te un una y ya"),
-	"it": wordSet("a ai al alla anche che chi ci con da dal dei del della di e ed gli ha i il in io la le lo ma mi ne nel nella non o per piu se si sono su tra un una"),
-	"pt": wordSet("a ao aos as com como da das de do dos e ela ele em entre era essa este foi mais mas na nas nao no nos o os ou para pela pelo por que se sem seu sua um uma"),
-	"nl": wordSet("aan als bij dat de den der deze die dit een en er het hij ik in is je met naar niet of om ook op te tot uit van voor was wat we wordt ze zij zijn zo"),
-	"ru": wordSet("а без бы был в во вот вы где да для до его ее если есть же за и из или им их к как ко когда кто ли мы на не него нее нет но ну о об он она они от по при с со так там то только ты у уже что чтобы это я"),
+	"en": WordSet("a an and are as at be but by for from had has have he her his how i if in into is it its me my no not of on or our she so such that the their them then there these they this to was we were what when where which who why will with you your do does did can could should would between vs versus"),
+	"de": WordSet("aber als am an auch auf aus bei bin bis das dass dem den der des die du ein eine einem einen einer eines er es fur hat ich ihr im in ist ja kann man mit nach nicht noch nur oder sich sie sind so uber um und von vor war was wie wir wird zu zum zur"),
+	"fr": WordSet("a au aux avec ce ces cette dans de des du elle en est et il ils je la le les leur lui mais ne nous on ou par pas pour qu que qui sa se ses son sont sur tu un une vous y d l s c j n m t"),
+	"es": WordSet("a al como con de del el ella en entre era es esta este la las le lo los mas me mi muy no nos o para pero por que se sin sobre su sus te un una y ya"),
+	"it": WordSet("a ai al alla anche che chi ci con da dal dei del della di e ed gli ha i il in io la le lo ma mi ne nel nella non o per piu se si sono su tra un una"),
+	"pt": WordSet("a ao aos as com como da das de do dos e ela ele em entre era essa este foi mais mas na nas nao no nos o os ou para pela pelo por que se sem seu sua um uma"),
+	"nl": WordSet("aan als bij dat de den der deze die dit een en er het hij ik in is je met naar niet of om ook op te tot uit van voor was wat we wordt ze zij zijn zo"),
+	"ru": WordSet("а без бы был в во вот вы где да для до его ее если есть же за и из или им их к как ко когда кто ли мы на не него нее нет но ну о об он она они от по при с со так там то только ты у уже что чтобы это я"),
 }
 
-func wordSet(words string) map[string]bool {
-	m := make(map[string]bool)
-	for _, w := range strings.Fields(words) {
-		m[w] = true
+// WordSet is the set of the words of a text that white space separates.
+func WordSet(words string) map[string]bool {
+	set := make(map[string]bool)
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
 	}
-	return m
+	return set
 }
 
 // IsStopWord reports whether a folded word is a stop word of English or of a language.

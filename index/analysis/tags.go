@@ -96,7 +96,7 @@ const maxFileType = 10
 // index.html.de, is not the file type.
 func fileTypes(u *url.URL) []string {
 	ending, name := lastExtension(u.Path)
-	if inner, _ := lastExtension(name); isPageType(inner) && isLanguage(ending) {
+	if inner, _ := lastExtension(name); isPageType(inner) && MayBeLanguage(ending) {
 		ending = inner
 	}
 	switch {
@@ -123,11 +123,14 @@ func isPageType(t string) bool {
 	return false
 }
 
-// isLanguage reports whether a file name extension is a language of ISO 639-1. Those of
-// three letters in ISO 639-3 include "old" and "bak".
-func isLanguage(ending string) bool {
-	_, err := language.ParseBase(ending)
-	return err == nil && len(ending) == 2
+// MayBeLanguage reports whether a part of an address is written like a language of ISO 639-1,
+// without a region. Those of three letters in ISO 639-3 include "old" and "bak".
+func MayBeLanguage(s string) bool {
+	if len(s) != 2 {
+		return false
+	}
+	_, err := language.ParseBase(strings.ToLower(s))
+	return err == nil
 }
 
 // FileTypeOf is the most general value of filetype: that finds a URL, "" for none.

@@ -157,12 +157,9 @@ func (t *Tokenizer) word() bool {
 		}
 	}
 	t.skipPossessive()
-	if len(b) > maxToken {
-		b = cutRunes(b, maxToken)
-	}
-	tok.Text = b
+	tok.Text = Truncate(b, maxToken)
 	t.Token = tok
-	return len(b) > 0
+	return len(tok.Text) > 0
 }
 
 // signs skips the signs that belong to the letter before them, as in C++ and C#, and names
@@ -217,12 +214,4 @@ func isDigit(r rune) bool {
 // zero-width joiner and non-joiner, word joiner.
 func joiner(r rune) bool {
 	return r == 0xAD || r == 0x200C || r == 0x200D || r == 0x2060
-}
-
-// cutRunes is the longest prefix of at most n bytes that ends between runes.
-func cutRunes(b []byte, n int) []byte {
-	for n > 0 && !utf8.RuneStart(b[n]) {
-		n--
-	}
-	return b[:n]
 }
