@@ -1,6 +1,10 @@
 package index
 
-import "sync"
+import (
+	"context"
+	"fmt"
+	"sync"
+)
 
 // generations is a cache of bounded size in two generations: when the new one is full, it
 // becomes the old one, and the old one is dropped. So what is asked for again and again
@@ -36,6 +40,37 @@ func (g *generations[K, V]) add(key K, value V, size int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.put(key, sized[V]{value, size})
+}
+
+// getAll returns the values of keys, in their order. If the cache lacks some, it calls read once
+// with these, and read calls keep for each of them, in any order, with its place in the list and its
+// size in bytes. It fails with [ErrCorrupt] if read leaves one out.
+func (g *generations[K, V]) getAll(ctx context.Context, keys []K, read func(ctx context.Context, missing []K, keep func(i int, value V, size int)) error) ([]V, error) {
+	values := make([]V, len(keys))
+	var missing []K
+	var at []int // in keys
+	for i, key := range keys {
+		known := false
+		if values[i], known = g.get(key); !known {
+			missing, at = append(missing, key), append(at, i)
+		}
+	}
+	if len(missing) == 0 {
+		return values, nil
+	}
+	kept := 0
+	err := read(ctx, missing, func(i int, value V, size int) {
+		g.add(missing[i], value, size)
+		values[at[i]] = value
+		kept++
+	})
+	if err == nil && kept != len(missing) {
+		err = fmt.Errorf("%w: the rows of %d documents are missing", ErrCorrupt, len(missing)-kept)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return values, nil
 }
 
 func (g *generations[K, V]) put(key K, e sized[V]) {

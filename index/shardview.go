@@ -193,51 +193,30 @@ const selectCandidates = "SELECT j.key, " + candidateColumns + " FROM json_each(
 
 // rows is the documents with what is needed to sort them.
 func (s *viewShard) rows(ctx context.Context, list []scored) ([]Found, error) {
-	out := make([]Found, len(list))
-	var missing []int64
-	var at []int // in out
+	ids := make([]int64, len(list))
 	for i, d := range list {
-		c, known := s.v.cache.candidates.get(d.id)
-		if !known {
-			missing, at = append(missing, d.id), append(at, i)
-		}
-		out[i] = c
+		ids[i] = d.id
 	}
-	if err := s.readCandidates(ctx, missing, func(i int, c Found) {
-		c.key = s.v.names.key(c.URL, c.Title, c.Language)
-		s.v.cache.addCandidate(c)
-		out[at[i]] = c
-	}); err != nil {
-		return nil, err
+	out, err := s.v.cache.candidates.getAll(ctx, ids, s.readCandidates)
+	for i := range out {
+		out[i].Score = list[i].text
 	}
-	for i, d := range list {
-		out[i].Score = d.text
-	}
-	return out, nil
+	return out, err
 }
 
-// readCandidates reads what documents are sorted by, and calls fn with each, in any order.
-func (s *viewShard) readCandidates(ctx context.Context, ids []int64, fn func(i int, c Found)) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	n := 0
+// readCandidates reads what documents are sorted by.
+func (s *viewShard) readCandidates(ctx context.Context, ids []int64, keep func(i int, c Found, size int)) error {
 	rows, err := s.queryIDs(ctx, selectCandidates, ids)
-	err = eachRow(rows, err, func() error {
+	return eachRow(rows, err, func() error {
 		var i int
 		var c Found
 		if err := rows.Scan(&i, &c.Rank, &c.URL, &c.Language, &c.Title); err != nil {
 			return err
 		}
-		c.ID = ids[i]
-		fn(i, c)
-		n++
+		c.ID, c.key = ids[i], s.v.names.key(c.URL, c.Title, c.Language)
+		keep(i, c, cacheEntry+len(c.URL)+len(c.Language)+len(c.Title))
 		return nil
 	})
-	if err == nil && n != len(ids) {
-		err = fmt.Errorf("%w: %d documents of the full-text index are missing", ErrCorrupt, len(ids)-n)
-	}
-	return err
 }
 
 // queryIDs runs a query whose first parameter is a list of row ids, as JSON.
@@ -253,29 +232,17 @@ const selectNamed = "SELECT j.key, d.anchors, d.headings FROM json_each(?) j CRO
 
 // matchAnchors compares the words of the query with the anchors and headings of documents.
 func (s *viewShard) matchAnchors(ctx context.Context, q *AnchorsQuestion) ([]float64, error) {
-	matches := make([]float64, len(q.IDs))
-	var missing []int64
-	var at []int // in matches
-	for i, id := range q.IDs {
-		if d, known := s.v.cache.naming.get(id); known {
-			matches[i] = d.match(q.Words)
-		} else {
-			missing, at = append(missing, id), append(at, i)
-		}
+	named, err := s.v.cache.naming.getAll(ctx, q.IDs, s.readNamed)
+	matches := make([]float64, len(named))
+	for i := range named {
+		matches[i] = named[i].match(q.Words)
 	}
-	err := s.readNamed(ctx, missing, func(i int, d naming) {
-		matches[at[i]] = d.match(q.Words)
-	})
 	return matches, err
 }
 
-// readNamed reads the anchors and headings of documents, and calls fn with those of each, in
-// any order.
-func (s *viewShard) readNamed(ctx context.Context, ids []int64, fn func(i int, d naming)) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	list, err := s.rows(ctx, withoutScores(ids)) // for their languages
+// readNamed reads the anchors and headings of documents.
+func (s *viewShard) readNamed(ctx context.Context, ids []int64, keep func(i int, d naming, size int)) error {
+	list, err := s.v.cache.candidates.getAll(ctx, ids, s.readCandidates) // for their languages
 	if err != nil {
 		return err
 	}
@@ -287,22 +254,11 @@ func (s *viewShard) readNamed(ctx context.Context, ids []int64, fn func(i int, d
 			return err
 		}
 		d, err := s.v.names.naming(anchors, headings, list[i].Language)
-		if err != nil {
-			return err
+		if err == nil {
+			keep(i, d, cacheEntry+len(anchors)+len(headings))
 		}
-		s.v.cache.naming.add(ids[i], d, cacheEntry+len(anchors)+len(headings))
-		fn(i, d)
-		return nil
+		return err
 	})
-}
-
-// withoutScores is documents without scores.
-func withoutScores(ids []int64) []scored {
-	list := make([]scored, len(ids))
-	for i, id := range ids {
-		list[i].id = id
-	}
-	return list
 }
 
 const selectHits = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest IS NOT NULL, t.fetched, t.indexed, j.key

@@ -63,29 +63,12 @@ const selectSketches = "SELECT j.key, s.sketch, s.translations, s.sample FROM js
 
 // sketches reads what tells that documents are alike.
 func (s *viewShard) sketches(ctx context.Context, ids []int64) ([]Sketched, error) {
-	out := make([]Sketched, len(ids))
-	var missing []int64
-	var at []int // in out
-	for i, id := range ids {
-		known := false
-		if out[i], known = s.v.cache.sketches.get(id); !known {
-			missing, at = append(missing, id), append(at, i)
-		}
-	}
-	if len(missing) == 0 {
-		return out, nil
-	}
-	return out, s.readSketches(ctx, missing, func(i int, found Sketched) {
-		s.v.cache.sketches.add(missing[i], found, cacheEntry+len(found.Sketch)+len(found.Sample))
-		out[at[i]] = found
-	})
+	return s.v.cache.sketches.getAll(ctx, ids, s.readSketches)
 }
 
-// readSketches calls fn for each of the documents, in any order.
-func (s *viewShard) readSketches(ctx context.Context, ids []int64, fn func(i int, found Sketched)) error {
+func (s *viewShard) readSketches(ctx context.Context, ids []int64, keep func(i int, found Sketched, size int)) error {
 	rows, err := s.queryIDs(ctx, selectSketches, ids)
-	n := 0
-	err = eachRow(rows, err, func() error {
+	return eachRow(rows, err, func() error {
 		var i int
 		var found Sketched
 		if err := rows.Scan(&i, &found.Sketch, &found.Translations, &found.Sample); err != nil {
@@ -94,14 +77,9 @@ func (s *viewShard) readSketches(ctx context.Context, ids []int64, fn func(i int
 		if len(found.Sketch) != sketch.Size {
 			return fmt.Errorf("%w: a sketch of %d bytes", ErrCorrupt, len(found.Sketch))
 		}
-		fn(i, found)
-		n++
+		keep(i, found, cacheEntry+len(found.Sketch)+len(found.Sample))
 		return nil
 	})
-	if err == nil && n != len(ids) {
-		err = fmt.Errorf("%w: the sketches of %d documents are missing", ErrCorrupt, len(ids)-n)
-	}
-	return err
 }
 
 // putSketch writes what tells that a document is like another one.

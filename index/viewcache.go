@@ -77,10 +77,6 @@ func (c *viewCache) addFound(key phraseIn, f *found) {
 	c.found.add(key, f, size)
 }
 
-func (c *viewCache) addCandidate(d Found) {
-	c.candidates.add(d.ID, d, cacheEntry+len(d.URL)+len(d.Language)+len(d.Title))
-}
-
 // newestCache is the cache of the newest state that a reader has seen.
 type newestCache struct {
 	mu    sync.Mutex
