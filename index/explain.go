@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -68,39 +69,13 @@ type Columns struct {
 
 // explain fills in the explanations of the hits made of these candidates.
 func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) error {
-	w := &s.opts.Weights
 	ranked := len(s.c.Terms) > 0 && s.opts.Sort != ByDate
 	for i := range hits {
 		f := &list[i]
-		e := &Explanation{
-			Tier: "some words", Text: f.text, Rank: f.rank,
-			TitleMatch: f.titleMatch, TitleFactor: w.titleFactor(f.titleMatch),
-			AnchorMatch: f.anchorMatch, AnchorFactor: w.anchorFactor(f.anchorMatch),
-			RankFactor: w.rankFactor(f.rank), LanguageFactor: 1, SiteFactor: 1, SectionFactor: max(f.sectionFactor, 1), VersionFactor: 1, ContentFactor: 1, TypedFactor: max(f.typedFactor, 1), PassageFactor: max(f.passageFactor, 1),
-		}
-		if f.otherLanguage {
-			e.LanguageFactor = otherLanguage
-		}
-		if f.siteFactor > 0 {
-			e.SiteFactor = f.siteFactor
-		}
-		if f.versionFactor > 0 {
-			e.VersionFactor = f.versionFactor
-		}
-		if f.contentFactor > 0 {
-			e.ContentFactor = f.contentFactor
-		}
-		if f.placeOf != nil {
-			e.PlaceOf, e.PlaceOfScore = f.placeOf.url, f.placeOf.score
-		}
-		e.Repeats, e.OtherWords = f.repeats, otherWords(s.c.Words, &hits[i])
-		if f.allWords {
-			e.Tier = "all words"
-		}
-		if !ranked {
-			*e = Explanation{Tier: "no words", Text: 0, Rank: f.rank, TitleFactor: 1, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, SiteFactor: 1, SectionFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1, PassageFactor: 1}
-		} else if f.score == f.text {
-			e.TitleFactor, e.AnchorFactor, e.RankFactor = 1, 1, 1
+		e := &Explanation{Tier: "no words", Rank: f.rank, TitleFactor: 1, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, SiteFactor: 1, SectionFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1, PassageFactor: 1}
+		if ranked {
+			s.explainScore(e, f)
+			e.OtherWords = otherWords(s.c.Words, &hits[i])
 		}
 		hits[i].Explanation = e
 	}
@@ -108,6 +83,26 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 		return nil
 	}
 	return s.columnScores(ctx, list, hits)
+}
+
+// explainScore says what the score of a candidate is made of.
+func (s *search) explainScore(e *Explanation, f *candidate) {
+	e.Tier = "some words"
+	if f.allWords {
+		e.Tier = "all words"
+	}
+	e.Text, e.TitleMatch, e.AnchorMatch, e.Repeats = f.text, f.titleMatch, f.anchorMatch, f.repeats
+	if w := &s.opts.Weights; f.score != f.text { // it was ranked by more than its text
+		e.TitleFactor, e.AnchorFactor, e.RankFactor = w.titleFactor(f.titleMatch), w.anchorFactor(f.anchorMatch), w.rankFactor(f.rank)
+	}
+	if f.otherLanguage {
+		e.LanguageFactor = otherLanguage
+	}
+	e.SiteFactor, e.SectionFactor, e.VersionFactor = cmp.Or(f.siteFactor, 1), cmp.Or(f.sectionFactor, 1), cmp.Or(f.versionFactor, 1)
+	e.ContentFactor, e.TypedFactor, e.PassageFactor = cmp.Or(f.contentFactor, 1), cmp.Or(f.typedFactor, 1), cmp.Or(f.passageFactor, 1)
+	if f.placeOf != nil {
+		e.PlaceOf, e.PlaceOfScore = f.placeOf.url, f.placeOf.score
+	}
 }
 
 // columnScores scores each column on its own.
