@@ -18,9 +18,9 @@ import (
 //  - after a pause without changes, levels are merged down to fewer than four segments
 //    (usermerge), in transactions of some ten milliseconds, as far as that is cheap: see
 //    worthMerging. A change that arrives meanwhile waits for at most one of them. The pause
-//    is longer than the gaps between the exports of a load: with 200 ms instead of 2 s, a
-//    load of 6,710 pages merged in these gaps, and the writer took a fifth more processor
-//    time.
+//    is longer than the gaps between the exports of a load. With a pause of 200 ms, a load
+//    of 6,710 pages merged in these gaps, and the writer took a fifth more processor time
+//    than with one of 2 s.
 //
 // A crash or a full disk leaves segments unmerged and nothing worse; they are merged in the
 // next pause.
