@@ -194,7 +194,7 @@ func (m *mark) write(dir string) error {
 		return err
 	}
 	if err := replaceSynced(dir, markName, string(page)); err != nil {
-		return runError("writing "+m.file, err)
+		return runError("record the highest timestamp", err)
 	}
 	return nil
 }

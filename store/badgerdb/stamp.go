@@ -131,12 +131,12 @@ func replaceSynced(dir, name, text string) error {
 	return syncDir(dir)
 }
 
-// replaceAfter replaces a file once finish has been called for the new one, whose temporary name
-// is its own.
+// replaceAfter replaces a file once finish has been called for the new one. Errors name the file
+// and not its temporary name, which is another one each time.
 func replaceAfter(dir, name string, text []byte, finish func(*os.File) error) error {
 	f, err := os.CreateTemp(dir, name+tempSuffix+"*")
 	if err != nil {
-		return err
+		return notReplaced(dir, name, err)
 	}
 	_, err = f.Write(text)
 	err = errors.Join(err, likeDirectory(f, dir), finish(f), f.Close())
@@ -144,9 +144,16 @@ func replaceAfter(dir, name string, text []byte, finish func(*os.File) error) er
 		err = os.Rename(f.Name(), filepath.Join(dir, name))
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return errors.Join(notReplaced(dir, name, err), os.Remove(f.Name()))
 	}
 	return nil
+}
+
+func notReplaced(dir, name string, err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
+	}
+	return fmt.Errorf("replace %s: %w", filepath.Join(dir, name), err)
 }
 
 // removeTemps removes the temporary files that a killed process left. No other process
