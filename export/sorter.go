@@ -7,6 +7,7 @@ import (
 	"container/heap"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
@@ -23,6 +24,7 @@ type Sorter struct {
 
 	buf     []byte
 	records []span
+	longest int // record, in bytes
 	file    *scratch
 	runs    []run
 }
@@ -55,6 +57,7 @@ func (s *Sorter) Add(record []byte) error {
 	from := len(s.buf)
 	s.buf = append(s.buf, record...)
 	s.records = append(s.records, span{from, len(s.buf)})
+	s.longest = max(s.longest, len(record))
 	return nil
 }
 
@@ -111,7 +114,7 @@ func (s *Sorter) merge(fn func([]byte) error) error {
 	var runs mergeHeap
 	from := int64(0)
 	for _, r := range s.runs {
-		h := &runReader{in: bufio.NewReaderSize(s.file.section(from, r.to), 16<<10), left: r.records}
+		h := &runReader{in: bufio.NewReaderSize(s.file.section(from, r.to), 16<<10), left: r.records, longest: s.longest}
 		if err := h.next(); err != nil {
 			return err
 		}
@@ -152,9 +155,10 @@ func (s *Sorter) Close() error {
 
 // runReader reads the records of a run.
 type runReader struct {
-	in     *bufio.Reader
-	left   int // records
-	record []byte
+	in      *bufio.Reader
+	left    int // records
+	longest int // record, in bytes
+	record  []byte
 }
 
 // next reads the next record; it returns io.EOF at the end of the run.
@@ -164,6 +168,9 @@ func (h *runReader) next() error {
 	}
 	h.left--
 	n, err := binary.ReadUvarint(h.in)
+	if n > uint64(h.longest) {
+		return readError(fmt.Errorf("a record of %d bytes, and the longest has %d: the file was changed or damaged", n, h.longest))
+	}
 	if err == nil {
 		h.record = slices.Grow(h.record[:0], int(n))[:n]
 		_, err = io.ReadFull(h.in, h.record)

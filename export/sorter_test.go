@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/webindexer/indexer/internal/testenv"
@@ -77,7 +78,7 @@ func TestSorterPassesErrorsOn(t *testing.T) {
 	}
 }
 
-// A directory that is not there, and a run that was cut off, are errors.
+// A directory that is not there, and a run that was cut off or damaged, are errors.
 func TestSorterWithoutItsFile(t *testing.T) {
 	s := NewSorter(t.TempDir()+"/none", 1)
 	if err := s.Add([]byte("a")); err != nil {
@@ -105,6 +106,12 @@ func TestSorterWithoutItsFile(t *testing.T) {
 		if err := s.Sorted(func([]byte) error { return nil }); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("cut off after %d bytes: %v", size, err)
 		}
+	}
+	if _, err := s.file.file.WriteAt([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Sorted(func([]byte) error { return nil }); err == nil || !strings.Contains(err.Error(), "changed or damaged") {
+		t.Errorf("a damaged length: %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
