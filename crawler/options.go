@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"time"
@@ -174,58 +175,43 @@ type Memory struct {
 
 // WithDefaults returns the settings with defaults in place of zero values.
 func (o Options) WithDefaults() Options {
-	set(&o.Agent, page.RobotName)
-	set(&o.Concurrency, 32)
-	set(&o.MaxWait, 2*time.Minute)
-	set(&o.MaxWaitUnreached, 10*time.Second)
-	set(&o.Seed, rand.Uint64())
+	o.Agent = cmp.Or(o.Agent, page.RobotName)
+	o.Concurrency = cmp.Or(o.Concurrency, 32)
+	o.MaxWait = cmp.Or(o.MaxWait, 2*time.Minute)
+	o.MaxWaitUnreached = cmp.Or(o.MaxWaitUnreached, 10*time.Second)
+	o.Seed = cmp.Or(o.Seed, rand.Uint64())
 	o.Politeness.setDefaults()
 	o.Revisits.setDefaults()
-	set(&o.Sources.MaxSitemaps, 100)
-	set(&o.Sources.MaxFeeds, 5)
-	set(&o.Memory.Hosts, 1024)
-	set(&o.Memory.Turn, 100)
-	set(&o.Memory.Waiting, 1<<16)
-	set(&o.Memory.Buffer, 16)
-	set(&o.Memory.IdleTime, 30*time.Second)
-	if o.Log == nil {
-		o.Log = zap.NewNop()
-	}
+	o.Sources.MaxSitemaps = cmp.Or(o.Sources.MaxSitemaps, 100)
+	o.Sources.MaxFeeds = cmp.Or(o.Sources.MaxFeeds, 5)
+	o.Memory.Hosts = cmp.Or(o.Memory.Hosts, 1024)
+	o.Memory.Turn = cmp.Or(o.Memory.Turn, 100)
+	o.Memory.Waiting = cmp.Or(o.Memory.Waiting, 1<<16)
+	o.Memory.Buffer = cmp.Or(o.Memory.Buffer, 16)
+	o.Memory.IdleTime = cmp.Or(o.Memory.IdleTime, 30*time.Second)
+	o.Log = cmp.Or(o.Log, zap.NewNop())
 	return o
 }
 
 func (p *Politeness) setDefaults() {
-	set(&p.PerHost, 1)
-	set(&p.PerIP, p.PerHost)
-	set(&p.PerDomain, max(4, p.PerHost))
-	set(&p.MinDelay, time.Second)
-	p.MinDelay = max(p.MinDelay, 0)
-	set(&p.DomainDelay, p.MinDelay/4)
-	p.DomainDelay = max(p.DomainDelay, 0)
-	set(&p.DelayFactor, 5)
-	set(&p.CrawlDelayCap, 30*time.Second)
-	set(&p.MaxDelay, 60*time.Second)
-	p.MaxDelay = max(p.MaxDelay, p.MinDelay, p.CrawlDelayCap)
-	set(&p.Backoff, 2*time.Second)
-	set(&p.MaxBackoff, time.Hour)
-	set(&p.MaxRetryAfter, 24*time.Hour)
+	p.PerHost = cmp.Or(p.PerHost, 1)
+	p.PerIP = cmp.Or(p.PerIP, p.PerHost)
+	p.PerDomain = cmp.Or(p.PerDomain, max(4, p.PerHost))
+	p.MinDelay = max(cmp.Or(p.MinDelay, time.Second), 0)
+	p.DomainDelay = max(cmp.Or(p.DomainDelay, p.MinDelay/4), 0)
+	p.DelayFactor = cmp.Or(p.DelayFactor, 5)
+	p.CrawlDelayCap = cmp.Or(p.CrawlDelayCap, 30*time.Second)
+	p.MaxDelay = max(cmp.Or(p.MaxDelay, 60*time.Second), p.MinDelay, p.CrawlDelayCap)
+	p.Backoff = cmp.Or(p.Backoff, 2*time.Second)
+	p.MaxBackoff = cmp.Or(p.MaxBackoff, time.Hour)
+	p.MaxRetryAfter = cmp.Or(p.MaxRetryAfter, 24*time.Hour)
 }
 
 func (r *Revisits) setDefaults() {
-	set(&r.FirstInterval, 24*time.Hour)
-	set(&r.MinInterval, time.Hour)
-	set(&r.MaxInterval, 30*24*time.Hour)
-	r.MaxInterval = max(r.MaxInterval, r.MinInterval)
-	r.FirstInterval = min(max(r.FirstInterval, r.MinInterval), r.MaxInterval)
-	set(&r.Retry, time.Minute)
-	set(&r.MaxStrikes, 5)
-	set(&r.GoneRetry, 10*time.Minute)
-}
-
-// set sets a setting to its default if it is zero.
-func set[T comparable](setting *T, value T) {
-	var zero T
-	if *setting == zero {
-		*setting = value
-	}
+	r.MinInterval = cmp.Or(r.MinInterval, time.Hour)
+	r.MaxInterval = max(cmp.Or(r.MaxInterval, 30*24*time.Hour), r.MinInterval)
+	r.FirstInterval = min(max(cmp.Or(r.FirstInterval, 24*time.Hour), r.MinInterval), r.MaxInterval)
+	r.Retry = cmp.Or(r.Retry, time.Minute)
+	r.MaxStrikes = cmp.Or(r.MaxStrikes, 5)
+	r.GoneRetry = cmp.Or(r.GoneRetry, 10*time.Minute)
 }

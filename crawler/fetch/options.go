@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
@@ -94,29 +95,22 @@ func UserAgent(version, contact string) string {
 
 // WithDefaults returns the settings with defaults in place of zero values.
 func (o Options) WithDefaults() Options {
-	setDefault(&o.UserAgent, UserAgent("", o.Contact))
-	setDefault(&o.ResolveTime, 10*time.Second)
-	setDefault(&o.ConnectTime, 10*time.Second)
-	setDefault(&o.TLSTime, 10*time.Second)
-	setDefault(&o.HeaderTime, 30*time.Second)
-	setDefault(&o.TotalTime, 2*time.Minute)
-	setDefault(&o.StallTime, 20*time.Second)
-	setDefault(&o.MinRate, 256)
-	setDefault(&o.MaxHeader, 256<<10)
-	setDefault(&o.MaxPayload, 16<<20)
-	setDefault(&o.MaxBody, 32<<20)
-	setDefault(&o.MaxIdle, 128)
-	setDefault(&o.MaxIdlePerHost, 2)
-	setDefault(&o.IdleTime, time.Minute)
+	o.UserAgent = cmp.Or(o.UserAgent, UserAgent("", o.Contact))
+	o.ResolveTime = cmp.Or(o.ResolveTime, 10*time.Second)
+	o.ConnectTime = cmp.Or(o.ConnectTime, 10*time.Second)
+	o.TLSTime = cmp.Or(o.TLSTime, 10*time.Second)
+	o.HeaderTime = cmp.Or(o.HeaderTime, 30*time.Second)
+	o.TotalTime = cmp.Or(o.TotalTime, 2*time.Minute)
+	o.StallTime = cmp.Or(o.StallTime, 20*time.Second)
+	o.MinRate = cmp.Or(o.MinRate, 256)
+	o.MaxHeader = cmp.Or(o.MaxHeader, 256<<10)
+	o.MaxPayload = cmp.Or(o.MaxPayload, 16<<20)
+	o.MaxBody = cmp.Or(o.MaxBody, 32<<20)
+	o.MaxIdle = cmp.Or(o.MaxIdle, 128)
+	o.MaxIdlePerHost = cmp.Or(o.MaxIdlePerHost, 2)
+	o.IdleTime = cmp.Or(o.IdleTime, time.Minute)
 	if o.Resolver == nil {
 		o.Resolver = NewCachingResolver(net.DefaultResolver, CacheOptions{})
 	}
 	return o
-}
-
-func setDefault[T comparable](v *T, value T) {
-	var zero T
-	if *v == zero {
-		*v = value
-	}
 }

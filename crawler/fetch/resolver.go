@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"errors"
@@ -56,10 +57,10 @@ type answer struct {
 
 // NewCachingResolver returns a CachingResolver in front of upstream.
 func NewCachingResolver(upstream Resolver, o CacheOptions) *CachingResolver {
-	setDefault(&o.TTL, 5*time.Minute)
-	setDefault(&o.NegativeTTL, 30*time.Second)
-	setDefault(&o.MaxNames, 10_000)
-	setDefault(&o.MaxLookups, 16)
+	o.TTL = cmp.Or(o.TTL, 5*time.Minute)
+	o.NegativeTTL = cmp.Or(o.NegativeTTL, 30*time.Second)
+	o.MaxNames = cmp.Or(o.MaxNames, 10_000)
+	o.MaxLookups = cmp.Or(o.MaxLookups, 16)
 	return &CachingResolver{
 		upstream: upstream, opts: o,
 		slots: make(chan struct{}, o.MaxLookups),
