@@ -48,7 +48,7 @@ func (p *pace) observe(o *Politeness, x exchange, rng *rand.Rand) {
 	switch {
 	case x.againstHost:
 		p.failures++
-		p.leaveAlone(x.end.Add(jitter(o.backoff(p.failures), rng)), x.trouble())
+		p.leaveAlone(x.end.Add(jitter(backOff(o.Backoff, 2, p.failures, o.MaxBackoff), rng)), x.trouble())
 	case x.status != 0:
 		p.failures = 0
 	}
@@ -70,15 +70,16 @@ func (p *pace) leaveAlone(until time.Time, why string) {
 	}
 }
 
-// backoff returns how long to wait after the given number of failures in a row.
-func (o *Politeness) backoff(failures int) time.Duration {
-	d := o.Backoff
+// backOff returns how long to wait after a number of failures in a row: first, multiplied
+// by factor for each of them after the first one, at most longest.
+func backOff(first, factor time.Duration, failures int, longest time.Duration) time.Duration {
+	d := min(first, longest)
 	for range failures - 1 {
-		if d *= 2; d >= o.MaxBackoff {
-			return o.MaxBackoff
+		if d *= factor; d >= longest {
+			return longest
 		}
 	}
-	return min(d, o.MaxBackoff)
+	return d
 }
 
 // jitter varies d by up to a quarter in either direction, so that hosts that failed

@@ -151,10 +151,4 @@ type Recorder interface {
 
 // HostOf is the key of a URL's host in the frontier: scheme, host and port, which
 // robots.txt files and connections also belong to.
-func HostOf(u page.URL) string {
-	host := u.Scheme() + "://" + u.Host()
-	if p := u.Port(); p != "" {
-		host += ":" + p
-	}
-	return host
-}
+func HostOf(u page.URL) string { return u.Site() }

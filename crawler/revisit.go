@@ -125,13 +125,7 @@ func (o *Revisits) retry(strikes int) time.Duration {
 	if strikes >= o.MaxStrikes {
 		return o.MaxInterval
 	}
-	d := o.Retry
-	for range strikes - 1 {
-		if d *= 4; d >= o.MaxInterval {
-			return o.MaxInterval
-		}
-	}
-	return d
+	return backOff(o.Retry, 4, strikes, o.MaxInterval)
 }
 
 // lasting reports whether a failure is of a kind that waiting does not cure.

@@ -32,7 +32,11 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 		sign := soft.look(&j, &res)
 		v := c.opts.Revisits.judge(j, res, sign.notFound || isFalseIcon(&j, &res.Fetch))
 		end := v.remember()
-		feeds, sought, err := c.addNamed(ctx, known, j, &res, sign.notFound)
+		feeds, err := c.discover(ctx, j, &res, sign.notFound)
+		sought := known
+		if err == nil {
+			sought, err = c.seekIcons(ctx, known, j, &res.Fetch)
+		}
 		if err == nil {
 			err = c.loadVisit(ctx, v)
 		}
@@ -59,17 +63,6 @@ func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(ti
 			c.queueFeeds(h, feeds)
 		}, nil
 	}
-}
-
-// addNamed adds what a page names in its head to the frontier, and returns its feeds and the
-// icons that the frontier then has.
-func (c *Crawler) addNamed(ctx context.Context, known icons, j Job, res *fetch.Result, notFound bool) ([]page.URL, icons, error) {
-	feeds, err := c.discover(ctx, j, res, notFound)
-	if err != nil {
-		return nil, known, err
-	}
-	sought, err := c.seekIcons(ctx, known, j, &res.Fetch)
-	return feeds, sought, err
 }
 
 // conditional asks for a page only if it has changed. After a strike it asks
