@@ -158,18 +158,11 @@ func (q *auxQueue) passDue(now time.Time) bool {
 	return !at.IsZero() && !at.After(now)
 }
 
-// beginKnownPass begins a pass if it is time and the host's robots.txt is known.
-func (c *Crawler) beginKnownPass(h *host, now time.Time) {
-	if h.obeysRules() && !h.policy.Due(now) {
-		c.beginPass(h, now)
-	}
-}
-
-// beginPass begins a pass if it is time. A host that has only resources of pages on other
+// beginPass begins a pass if it is time and the host's robots.txt is known. A host that has only resources of pages on other
 // hosts has no sitemaps and feeds that the crawl wants.
 func (c *Crawler) beginPass(h *host, now time.Time) {
 	q, o := &h.aux, &c.opts.Sources
-	if h.uses == usesResources {
+	if !h.rulesKnown(now) || h.uses == usesResources {
 		return
 	}
 	if q.passing || !q.read.IsZero() && now.Sub(q.read) < passInterval {

@@ -49,7 +49,7 @@ type Crawler struct {
 	polledAt      time.Time
 
 	hosts    map[string]*host
-	heap     hostHeap
+	heap     queue[*host] // by at
 	pushes   uint64
 	tickets  uint64
 	slots    map[string]*slot
@@ -79,6 +79,7 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 		results: make(chan func() error, o.Concurrency),
 		rng:     rand.New(rand.NewPCG(o.Seed, 1)),
 		hosts:   make(map[string]*host),
+		heap:    queue[*host]{less: sooner, place: func(h *host) *int { return &h.index }},
 		slots:   make(map[string]*slot),
 		woken:   make(map[string]bool),
 

@@ -248,8 +248,8 @@ func (c *Crawler) untilNext(now time.Time) time.Duration {
 	at := func(t time.Time) { wait = min(wait, max(t.Sub(now), 0)) }
 	if c.paused != "" {
 		at(c.polledAt.Add(pollInterval))
-	} else if c.mayStart() && len(c.heap) > 0 {
-		at(c.heap[0].at)
+	} else if c.mayStart() && c.heap.Len() > 0 {
+		at(c.heap.items[0].at)
 	}
 	if t, ok := c.parked.first(); ok && c.waiting.room() > 0 {
 		at(t)

@@ -26,6 +26,7 @@ type host struct {
 
 	ticket            uint64
 	waitsFor, granted *slot
+	waitIndex         int // among the waiters of waitsFor
 
 	loaded bool   // the stored state was read
 	stored bool   // by an earlier run

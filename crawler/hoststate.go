@@ -139,6 +139,10 @@ func (h *host) obeysRules() bool {
 	return h.policy.Verdict == robots.Obey || h.policy.Verdict == robots.AllowAll
 }
 
+// rulesKnown reports whether there are rules to obey, and robots.txt need not be fetched
+// again first.
+func (h *host) rulesKnown(now time.Time) bool { return h.obeysRules() && !h.policy.Due(now) }
+
 // maxRobotsAge is how long a robots.txt is valid at most (RFC 9309 section 2.4), with a
 // margin for rounding.
 const maxRobotsAge = 25 * time.Hour

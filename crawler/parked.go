@@ -55,7 +55,7 @@ func (w *waitingList) drop(kept func(key string) bool) {
 // sweep has to find those that it has no room for.
 type parkedHosts struct {
 	max  int
-	heap parkedHeap
+	heap queue[*parkedHost] // by at
 	by   map[string]*parkedHost
 }
 
@@ -65,7 +65,13 @@ type parkedHost struct {
 	index int
 }
 
-func (s *parkedHosts) init(most int) { s.max, s.by = most, make(map[string]*parkedHost) }
+func (s *parkedHosts) init(most int) {
+	s.max, s.by = most, make(map[string]*parkedHost)
+	s.heap = queue[*parkedHost]{
+		less:  func(a, b *parkedHost) bool { return a.at.Before(b.at) },
+		place: func(p *parkedHost) *int { return &p.index },
+	}
+}
 
 func (s *parkedHosts) has(key string) bool { return s.by[key] != nil }
 
@@ -74,7 +80,7 @@ func (s *parkedHosts) keys() []string { return slices.Sorted(maps.Keys(s.by)) }
 // add reports whether there was room.
 func (s *parkedHosts) add(key string, at time.Time) bool {
 	s.remove(key)
-	if len(s.heap) >= s.max {
+	if s.heap.Len() >= s.max {
 		return false
 	}
 	e := &parkedHost{key: key, at: at}
@@ -91,10 +97,10 @@ func (s *parkedHosts) remove(key string) {
 }
 
 func (s *parkedHosts) first() (at time.Time, ok bool) {
-	if len(s.heap) == 0 {
+	if s.heap.Len() == 0 {
 		return at, false
 	}
-	return s.heap[0].at, true
+	return s.heap.items[0].at, true
 }
 
 func (s *parkedHosts) due(now time.Time) bool {
@@ -103,28 +109,7 @@ func (s *parkedHosts) due(now time.Time) bool {
 }
 
 func (s *parkedHosts) take() string {
-	key := s.heap[0].key
+	key := s.heap.items[0].key
 	s.remove(key)
 	return key
-}
-
-type parkedHeap []*parkedHost
-
-func (q parkedHeap) Len() int           { return len(q) }
-func (q parkedHeap) Less(i, j int) bool { return q[i].at.Before(q[j].at) }
-func (q parkedHeap) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].index, q[j].index = i, j
-}
-func (q *parkedHeap) Push(x any) {
-	e := x.(*parkedHost)
-	e.index = len(*q)
-	*q = append(*q, e)
-}
-func (q *parkedHeap) Pop() any {
-	last := len(*q) - 1
-	e := (*q)[last]
-	(*q)[last] = nil
-	*q = (*q)[:last]
-	return e
 }

@@ -40,7 +40,7 @@ func (s hostState) String() string { return stateNames[s] }
 
 // dispatch starts everything that can start now.
 func (c *Crawler) dispatch(now time.Time) {
-	for c.mayStart() && len(c.heap) > 0 && !c.heap[0].at.After(now) {
+	for c.mayStart() && c.heap.Len() > 0 && !c.heap.items[0].at.After(now) {
 		c.advance(heap.Pop(&c.heap).(*host), now)
 	}
 }
@@ -84,7 +84,7 @@ func (c *Crawler) advance(h *host, now time.Time) {
 // housekeep starts at most one store operation for the host.
 func (c *Crawler) housekeep(h *host, now time.Time) {
 	h.sift(now)
-	if h.aux.passDue(now) && h.obeysRules() && !h.policy.Due(now) {
+	if h.aux.passDue(now) {
 		c.beginPass(h, now)
 	}
 	switch {
@@ -211,30 +211,10 @@ func (c *Crawler) push(h *host, at time.Time) {
 	heap.Push(&c.heap, h)
 }
 
-// hostHeap orders hosts by time.
-type hostHeap []*host
-
-func (q hostHeap) Len() int { return len(q) }
-func (q hostHeap) Less(i, j int) bool {
-	if !q[i].at.Equal(q[j].at) {
-		return q[i].at.Before(q[j].at)
+// sooner orders hosts by time.
+func sooner(a, b *host) bool {
+	if !a.at.Equal(b.at) {
+		return a.at.Before(b.at)
 	}
-	return q[i].seq < q[j].seq
-}
-func (q hostHeap) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].index, q[j].index = i, j
-}
-func (q *hostHeap) Push(x any) {
-	h := x.(*host)
-	h.index = len(*q)
-	*q = append(*q, h)
-}
-func (q *hostHeap) Pop() any {
-	last := len(*q) - 1
-	h := (*q)[last]
-	(*q)[last] = nil
-	*q = (*q)[:last]
-	h.index = -1
-	return h
+	return a.seq < b.seq
 }

@@ -248,12 +248,7 @@ func (c *Crawler) outOfLine(h *host, now time.Time) {
 	}
 	if s := h.waitsFor; s != nil {
 		h.waitsFor = nil
-		for i, w := range s.waiters {
-			if w == h {
-				heap.Remove(&s.waiters, i)
-				break
-			}
-		}
+		heap.Remove(&s.waiters, h.waitIndex)
 	}
 	if h.index >= 0 {
 		heap.Remove(&c.heap, h.index)

@@ -28,8 +28,8 @@ type slot struct {
 
 	inUse   int
 	granted *host
-	ready   time.Time // the next request starts no sooner
-	waiters waiterHeap
+	ready   time.Time    // the next request starts no sooner
+	waiters queue[*host] // by ticket
 }
 
 // open reports whether h may take the slot.
@@ -40,7 +40,7 @@ func (s *slot) open(h *host, now time.Time) bool {
 	if s.granted != nil && s.granted != h && s.granted.ticket < h.ticket {
 		return false
 	}
-	return len(s.waiters) == 0 || s.waiters[0].ticket > h.ticket
+	return s.waiters.Len() == 0 || s.waiters.items[0].ticket > h.ticket
 }
 
 func (s *slot) delayUntil(t time.Time) {
@@ -50,7 +50,7 @@ func (s *slot) delayUntil(t time.Time) {
 }
 
 func (s *slot) unused(now time.Time) bool {
-	return s.inUse == 0 && s.granted == nil && len(s.waiters) == 0 && !s.ready.After(now)
+	return s.inUse == 0 && s.granted == nil && s.waiters.Len() == 0 && !s.ready.After(now)
 }
 
 // slotsOf returns the slots that a request for u takes.
@@ -97,7 +97,10 @@ func (c *Crawler) tooMany(h *host, s *auxiliary, now time.Time) bool {
 func (c *Crawler) slot(key string, limit int, spacing time.Duration) *slot {
 	s := c.slots[key]
 	if s == nil {
-		s = &slot{key: key, spacing: spacing}
+		s = &slot{key: key, spacing: spacing, waiters: queue[*host]{
+			less:  func(a, b *host) bool { return a.ticket < b.ticket },
+			place: func(h *host) *int { return &h.waitIndex },
+		}}
 		c.slots[key] = s
 	}
 	s.limit = limit // a host's limit changes with its robots.txt
@@ -157,7 +160,7 @@ func (c *Crawler) release(slots []*slot, now time.Time) {
 
 // grant wakes the next host that waits for s.
 func (c *Crawler) grant(s *slot, now time.Time) {
-	if len(s.waiters) == 0 || s.granted != nil || s.limit > 0 && s.inUse >= s.limit {
+	if s.waiters.Len() == 0 || s.granted != nil || s.limit > 0 && s.inUse >= s.limit {
 		return
 	}
 	h := heap.Pop(&s.waiters).(*host)
@@ -180,19 +183,4 @@ func (c *Crawler) pruneSlots(now time.Time) {
 			delete(c.slots, key)
 		}
 	}
-}
-
-// waiterHeap orders hosts by ticket.
-type waiterHeap []*host
-
-func (w waiterHeap) Len() int           { return len(w) }
-func (w waiterHeap) Less(i, j int) bool { return w[i].ticket < w[j].ticket }
-func (w waiterHeap) Swap(i, j int)      { w[i], w[j] = w[j], w[i] }
-func (w *waiterHeap) Push(x any)        { *w = append(*w, x.(*host)) }
-func (w *waiterHeap) Pop() any {
-	last := len(*w) - 1
-	h := (*w)[last]
-	(*w)[last] = nil
-	*w = (*w)[:last]
-	return h
 }

@@ -30,7 +30,7 @@ func TestTurnIsPassedOn(t *testing.T) {
 	if second.granted != s[0] || third.granted != nil {
 		t.Fatal("the slot was not offered to the first who waits")
 	}
-	c.heap = nil
+	c.heap.items = nil
 	second.index = -1
 	c.advance(second, now)
 	if second.granted != nil || third.granted != s[0] {

@@ -96,7 +96,7 @@ func (c *Crawler) Status(n int) Status {
 		Pages: m.pages, Requests: m.requests, Bytes: m.bytes, PerSecond: m.rate(now, c.started),
 		Sitemaps: m.aux, SoftGone: m.soft, InProgress: c.running, Interrupted: m.interrupted,
 		Failures: maps.Clone(m.failures), Statuses: maps.Clone(m.statuses), Refused: maps.Clone(m.refused),
-		Hosts: HostCounts{Waiting: c.waiting.len(), Sleeping: len(c.parked.heap)},
+		Hosts: HostCounts{Waiting: c.waiting.len(), Sleeping: c.parked.heap.Len()},
 	}
 	s.Partitions = c.shared.held()
 	s.Unreached, s.UnreachedTotal = c.listUnreached()

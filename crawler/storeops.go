@@ -62,7 +62,7 @@ func (c *Crawler) loadHost(h *host) {
 			h.aux.announced, h.marked = sitemaps, len(raw) > 0
 			c.resume(h, now)
 			if !h.aux.read.IsZero() { // otherwise when the first jobs have been read
-				c.beginKnownPass(h, now)
+				c.beginPass(h, now)
 			}
 		}, nil
 	})
@@ -120,7 +120,7 @@ func (c *Crawler) refill(h *host) {
 			h.jobs.fill(jobs, ask, next, now, room)
 			h.seeded = h.seeded || slices.ContainsFunc(jobs, func(j Job) bool { return j.Depth == 0 })
 			h.learnUses(jobs)
-			c.beginKnownPass(h, now)
+			c.beginPass(h, now)
 		}, err
 	})
 }
@@ -130,7 +130,7 @@ func (c *Crawler) refill(h *host) {
 // that has to be fetched again first.
 func (h *host) sift(now time.Time) {
 	b := &h.jobs
-	if b.sifted || h.group == nil || !h.obeysRules() || h.policy.Due(now) {
+	if b.sifted || h.group == nil || !h.rulesKnown(now) {
 		return
 	}
 	b.sifted = true

@@ -67,7 +67,7 @@ func (c *Crawler) horizonOf(key string, now time.Time) time.Time {
 
 // parkedWaitedFor reports whether a parked host is due soon enough to wait for it.
 func (c *Crawler) parkedWaitedFor(now time.Time) bool {
-	return c.parked.due(c.horizon(now)) && slices.ContainsFunc(c.parked.heap, func(s *parkedHost) bool {
+	return c.parked.due(c.horizon(now)) && slices.ContainsFunc(c.parked.heap.items, func(s *parkedHost) bool {
 		return !s.at.After(c.horizonOf(s.key, now))
 	})
 }
