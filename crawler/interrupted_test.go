@@ -191,3 +191,34 @@ func TestBareSeedAfterAFailedAdd(t *testing.T) {
 		})
 	}
 }
+
+// The state of a host that could not be stored, because the disk was full, is stored once
+// there is room: it says until when the host wants to be left alone.
+func TestStateAfterAFailedSave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/")
+		parseWeb(t, w, "https://a.example/robots.txt 404\nhttps://a.example/ 429 retry-after=3h")
+		full := time.Time{}
+		f.fault = func(op string) error {
+			if op == "save" && full.IsZero() && time.Since(epoch) > time.Second { // the first save marks the host
+				full = time.Now().Add(20 * time.Second)
+				return errors.New("no space left on device")
+			}
+			return nil
+		}
+		c := newCrawler(Options{Follow: true, Paused: func() string {
+			if time.Now().Before(full) {
+				return "the disk is full"
+			}
+			return ""
+		}}, f, w, nil)
+		time.AfterFunc(time.Minute, c.Abort) // as a kill: Run does not store what it has in memory
+		if err := c.Run(t.Context()); !errors.Is(err, ErrAborted) {
+			t.Fatal(err)
+		}
+		s, err := DecodeHost(f.states["https://a.example"])
+		if err != nil || s.AskedUntil.Before(epoch.Add(3*time.Hour)) {
+			t.Errorf("the host wants to be left alone for three hours, and the stored time is %v (%v)", s.AskedUntil, err)
+		}
+	})
+}

@@ -308,8 +308,11 @@ func (f *memFrontier) SaveHost(_ context.Context, host string, state []byte) err
 	f.apart(host)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := f.fail("save"); err != nil {
+		return err
+	}
 	f.states[host] = state
-	return f.fail("save")
+	return nil
 }
 
 // list is the entries in order of URL.

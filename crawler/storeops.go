@@ -37,6 +37,7 @@ func (c *Crawler) operate(h *host, op string, do func(ctx context.Context) (done
 // pushAfterFailure matters only if the crawl pauses rather than ends.
 func (c *Crawler) pushAfterFailure(h *host, now time.Time) {
 	h.jobs.reading = false
+	h.dirty, h.urgent = true, true // the operation may have been save
 	c.push(h, now.Add(pollInterval))
 }
 
@@ -146,12 +147,8 @@ func (h *host) sift(now time.Time) {
 	b.ready = kept
 }
 
-// allowed checks a URL against the host's rules. robots.txt itself is always allowed
-// (RFC 9309 section 2.2.2).
+// allowed checks a URL against the host's rules.
 func (h *host) allowed(u page.URL) bool {
-	if u.Path() == "/robots.txt" {
-		return true
-	}
 	ok, _ := h.group.Allowed(u)
 	return ok
 }
