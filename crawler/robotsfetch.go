@@ -19,7 +19,7 @@ const refusedRetry = time.Hour
 // be any page, and its own robots.txt was not asked.
 func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchange, func(time.Time), error) {
 	prev, agent, bare := h.policy, c.opts.Agent, c.bare[h.key]
-	own := HostOf(u) == h.key && u.Path() == "/robots.txt"
+	own := HostOf(u) == h.key && u.IsRobotsTxt()
 	if prev.Verdict != robots.Follow || h.robotsCookies == nil {
 		h.robotsCookies = fetch.NewCookies()
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -158,6 +159,29 @@ func TestFollowSleeps(t *testing.T) {
 		defer f.mu.Unlock()
 		if f.due != before || len(w.calls) != 4 {
 			t.Errorf("in four quiet weeks the frontier was asked %d times for jobs, and %d requests were made", f.due-before, len(w.calls)-4)
+		}
+	})
+}
+
+// The rules hold for a URL that is robots.txt with a query, and it is recorded and loaded only
+// as the page that it is.
+func TestRobotsTxtWithAQuery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/robots.txt?v=1")
+		parseWeb(t, w, "https://a.example/robots.txt 301 location=/robots.txt?v=2\nhttps://a.example/robots.txt?v=2 200\n  User-agent: *\n  Disallow: /")
+		var loaded []page.URL
+		c := newCrawler(Options{Loaded: func(_ context.Context, f page.Fetch) error {
+			loaded = append(loaded, f.URL)
+			return nil
+		}}, f, w, nil)
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if e := f.entries["https://a.example/robots.txt?v=1"]; e.job.Visits != 0 || !e.refused {
+			t.Errorf("%+v", e)
+		}
+		if want := []page.URL{"https://a.example/robots.txt"}; !slices.Equal(loaded, want) {
+			t.Errorf("%q was loaded, want %q", loaded, want)
 		}
 	})
 }
