@@ -49,10 +49,9 @@ func (e *endless) Readmit(context.Context, []page.URL, string) error { return ni
 func (e *endless) Known(context.Context, string, page.URL, int) ([]Known, page.URL, error) {
 	return nil, "", nil
 }
-func (e *endless) Postpone(context.Context, Job, time.Time, string) error { return nil }
-func (e *endless) Add(context.Context, Finding) (Added, error)            { return Added{}, nil }
-func (e *endless) LoadHost(context.Context, string) ([]byte, error)       { return nil, nil }
-func (e *endless) SaveHost(context.Context, string, []byte) error         { return nil }
+func (e *endless) Add(context.Context, Finding) (Added, error)      { return Added{}, nil }
+func (e *endless) LoadHost(context.Context, string) ([]byte, error) { return nil, nil }
+func (e *endless) SaveHost(context.Context, string, []byte) error   { return nil }
 func (e *endless) Fetch(_ context.Context, r fetch.Request) (res fetch.Result) {
 	res.Fetch = page.Fetch{URL: r.URL, Time: time.Now(), Status: 200}
 	return res

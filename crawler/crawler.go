@@ -18,8 +18,8 @@ var ErrAborted = errors.New("the crawl was aborted; requests under way were give
 //
 // One goroutine, that of Run, decides what is done next (see scheduler.go). Each
 // request and each store operation runs in a goroutine of its own, does not touch the
-// Crawler's state, and ends by returning a function that applies its result. There are
-// never more than Options.Concurrency of them, and Run waits for all.
+// Crawler's state, and ends by returning a function that applies its result. Run waits for
+// all of them. Options.Concurrency bounds those that work for a host.
 type Crawler struct {
 	opts     Options
 	frontier Frontier
@@ -97,7 +97,9 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 	}
 	c.waiting.init(o.Memory.Waiting)
 	c.parked.init(o.Memory.Waiting)
-	c.shared = newShared(o.Share)
+	if o.Share != nil {
+		c.shared = &shared{Share: o.Share}
+	}
 	c.sweep.wanted = c.shared == nil // or else when partitions are gained
 	return c
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/webindexer/indexer/crawler/partition"
 )
 
 // Memory has Memory.Hosts places for hosts. Hosts that want one wait in one line
@@ -126,7 +128,10 @@ func (c *Crawler) activate(key string, now time.Time) *host {
 		h = newHost(key)
 		h.aux.off = c.opts.Sources.NoSitemaps && c.opts.Sources.NoFeeds
 		c.hosts[key] = h
-		c.placed(h)
+		if c.shared != nil {
+			h.part = partition.Of(key)
+			c.shared.parts[h.part].hosts++
+		}
 	}
 	c.parked.remove(key)
 	c.push(h, now)

@@ -3,7 +3,6 @@ package crawler
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -245,17 +244,6 @@ func (f *memFrontier) Readmit(_ context.Context, urls []page.URL, why string) er
 		}
 	}
 	return f.fail("readmit")
-}
-
-func (f *memFrontier) Postpone(_ context.Context, j Job, due time.Time, why string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	e := f.entries[j.URL]
-	if e == nil {
-		return errors.New("postponed what is not known")
-	}
-	e.job.Due, e.note = due, why
-	return nil
 }
 
 func (f *memFrontier) Add(_ context.Context, found Finding) (added Added, err error) {

@@ -120,8 +120,6 @@ type Frontier interface {
 	Known(ctx context.Context, host string, after page.URL, n int) (list []Known, last page.URL, err error)
 	// Readmit queues refused URLs again, due at once.
 	Readmit(ctx context.Context, urls []page.URL, why string) error
-	// Postpone moves a job without a fetch (the host is unreachable, say).
-	Postpone(ctx context.Context, j Job, due time.Time, why string) error
 	// Add queues those URLs of a finding that are in scope and new.
 	Add(ctx context.Context, found Finding) (Added, error)
 	// LoadHost and SaveHost keep the state of a host across runs. The crawler defines

@@ -76,7 +76,7 @@ func (o *Revisits) notFound(v *Visit, soft bool) {
 		o.after(v, o.GoneRetry, what+" for the first time; a second time takes it out of the index")
 		return
 	case soft && known:
-		v.Fetch, v.Withdrawn = withdrawal(v.Job.URL, v.Result.Fetch.Time, SoftNotFoundRule).Fetch, true
+		v.Fetch, v.Withdrawn = Withdrawal(v.Job.URL, v.Result.Fetch.Time, SoftNotFoundRule), true
 	case soft:
 		v.Fetch = page.Fetch{}
 	}
@@ -89,8 +89,8 @@ func wasPage(j *Job) bool { return j.Visits > j.Strikes && !j.Withdrawn }
 // takenBack is the visit that takes a page out of the index that turned out to say "not
 // found" after it was loaded.
 func (o *Revisits) takenBack(u page.URL, at time.Time) Visit {
-	w := withdrawal(u, at, SoftNotFoundRule)
-	v := Visit{Job: Job{URL: u}, Result: *w, Fetch: w.Fetch, Withdrawn: true, Strikes: 1}
+	w := withdrawal(Withdrawal(u, at, SoftNotFoundRule))
+	v := Visit{Job: Job{URL: u}, Result: w, Fetch: w.Fetch, Withdrawn: true, Strikes: 1}
 	o.after(&v, o.MaxInterval, "not found (soft 404: it answers like a path that cannot exist); found out after it was loaded")
 	return v
 }

@@ -155,7 +155,8 @@ func (h *host) setSentinel(u page.URL, again time.Time) {
 // withdrawal, which is recorded first.
 func (c *Crawler) refuseJob(ctx context.Context, r Refusal) error {
 	if r.Gone {
-		if err := c.record(ctx, r.Job.URL, withdrawal(r.Job.URL, r.At, r.Rule)); err != nil {
+		w := withdrawal(Withdrawal(r.Job.URL, r.At, r.Rule))
+		if err := c.record(ctx, r.Job.URL, &w); err != nil {
 			return err
 		}
 	}

@@ -74,14 +74,6 @@ type part struct {
 	hosts   int       // in memory
 }
 
-// newShared returns nil for a crawler that is alone.
-func newShared(s Share) *shared {
-	if s == nil {
-		return nil
-	}
-	return &shared{Share: s}
-}
-
 // held counts the partitions that the crawler has.
 func (s *shared) held() (n int) {
 	if s == nil {
@@ -188,14 +180,6 @@ func (c *Crawler) owns(key string) bool {
 	}
 	p := &c.shared.parts[partition.Of(key)]
 	return p.held && !p.leaving
-}
-
-// placed counts a host that has come into memory.
-func (c *Crawler) placed(h *host) {
-	if c.shared != nil {
-		h.part = partition.Of(h.key)
-		c.shared.parts[h.part].hosts++
-	}
 }
 
 // leaves reports whether a host will leave memory because its partition was released.
@@ -318,10 +302,10 @@ func (c *Crawler) startShared(do func(ctx context.Context) (done func(), err err
 
 // lost ends the crawl if others may have taken this crawler's partitions.
 func (c *Crawler) lost() bool {
-	if c.opts.Share == nil {
+	if c.shared == nil {
 		return false
 	}
-	err := c.opts.Share.Valid()
+	err := c.shared.Valid()
 	if err != nil {
 		c.Fail(fmt.Errorf("crawler: other crawlers may consider this one dead: %w", err))
 	}
@@ -352,7 +336,7 @@ func (c *Crawler) forward(a auxiliary) {
 	file, err := json.Marshal(forwarded{Kind: a.kind, URL: a.url, Announcer: a.announcer, Depth: a.depth, Hops: a.hops})
 	c.start(func(ctx context.Context) func() error {
 		if err == nil {
-			err = c.opts.Share.Forward(ctx, HostOf(a.url), a.url, file)
+			err = c.shared.Forward(ctx, HostOf(a.url), a.url, file)
 		}
 		return func() error {
 			if err != nil {

@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/webindexer/indexer/crawler/fetch"
@@ -98,7 +99,7 @@ func (c *Crawler) loadVisit(ctx context.Context, v Visit) error {
 		res := v.Result
 		res.Fetch = v.Fetch
 		if v.Withdrawn {
-			res = *withdrawal(v.Job.URL, v.Fetch.Time, SoftNotFoundRule)
+			res = withdrawal(v.Fetch)
 		}
 		if err := c.record(ctx, v.Job.URL, &res); err != nil {
 			return err
@@ -114,12 +115,16 @@ func (c *Crawler) loadVisit(ctx context.Context, v Visit) error {
 // index. Its value is the rule that decided. Nothing depends on it: servers can send it, too.
 const WithdrawnHeader = "X-Indexer-Withdrawn"
 
-// withdrawal makes up an exchange: status 410, with the rule in a header field, and no
-// request.
-func withdrawal(u page.URL, at time.Time, rule string) *fetch.Result {
-	f := page.Fetch{URL: u, Time: at.Round(0).UTC(), Status: 410, Header: map[string][]string{WithdrawnHeader: {rule}}}
-	return &fetch.Result{
+// Withdrawal is the fetch that takes a page out of the index by a rule: status 410, with the
+// rule in a header field.
+func Withdrawal(u page.URL, at time.Time, rule string) page.Fetch {
+	return page.Fetch{URL: u, Time: at.Round(0).UTC(), Status: http.StatusGone, Header: http.Header{WithdrawnHeader: {rule}}}
+}
+
+// withdrawal is the exchange that is recorded for a Withdrawal. It has no request.
+func withdrawal(f page.Fetch) fetch.Result {
+	return fetch.Result{
 		Fetch:       f,
-		HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n" + WithdrawnHeader + ": " + rule + "\r\n\r\n"),
+		HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n" + WithdrawnHeader + ": " + f.Header.Get(WithdrawnHeader) + "\r\n\r\n"),
 	}
 }

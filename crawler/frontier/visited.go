@@ -3,12 +3,10 @@ package frontier
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/webindexer/indexer/crawler"
 	"github.com/webindexer/indexer/loader"
-	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 )
@@ -20,7 +18,7 @@ func (f *Frontier) Visited(ctx context.Context, v crawler.Visit) error {
 		if err := f.guard(ctx, tx, crawler.HostOf(v.Job.URL), string(v.Job.URL)); err != nil {
 			return err
 		}
-		return f.update(ctx, tx, v.Job, func(e *schema.FrontierEntry) error {
+		return update(ctx, tx, v.Job, func(e *schema.FrontierEntry) error {
 			if e.Visits == 0 {
 				if err := countVisit(ctx, tx, crawler.HostOf(v.Job.URL)); err != nil {
 					return err
@@ -74,7 +72,7 @@ func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect l
 }
 
 // update changes the current entry of a job.
-func (f *Frontier) update(ctx context.Context, tx *txn.Txn, j crawler.Job, change func(*schema.FrontierEntry) error) error {
+func update(ctx context.Context, tx *txn.Txn, j crawler.Job, change func(*schema.FrontierEntry) error) error {
 	old, known, err := ReadEntry(ctx, tx, j.URL)
 	if err != nil {
 		return err
@@ -90,10 +88,10 @@ func (f *Frontier) update(ctx context.Context, tx *txn.Txn, j crawler.Job, chang
 	return nil
 }
 
-// Postpone implements crawler.Frontier.
+// Postpone makes a URL due at another time, without a visit. Tests use it.
 func (f *Frontier) Postpone(ctx context.Context, j crawler.Job, due time.Time, why string) error {
 	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
-		return f.update(ctx, tx, j, func(e *schema.FrontierEntry) error {
+		return update(ctx, tx, j, func(e *schema.FrontierEntry) error {
 			e.State, e.Revisit, e.Due, e.Note = schema.EntryWaiting, true, due, why
 			return nil
 		})
@@ -112,14 +110,15 @@ func (f *Frontier) Refuse(ctx context.Context, r crawler.Refusal) error {
 		if err := f.guard(ctx, tx, crawler.HostOf(r.Job.URL), string(r.Job.URL)); err != nil {
 			return err
 		}
-		return f.update(ctx, tx, r.Job, func(e *schema.FrontierEntry) error {
+		return update(ctx, tx, r.Job, func(e *schema.FrontierEntry) error {
 			f.afterRefusal(e, r)
 			return nil
 		})
 	}
 	var err error
 	if r.Gone {
-		_, err = f.load.LoadAnd(ctx, Withdrawal(r.Job.URL, r.At, r.Rule), refuse)
+		gone := crawler.Withdrawal(r.Job.URL, r.At, r.Rule)
+		_, err = f.load.LoadAnd(ctx, &gone, refuse)
 	} else {
 		_, err = f.db.Run(ctx, func(tx *txn.Txn) error { return refuse(ctx, tx, loader.Late) })
 	}
@@ -164,15 +163,6 @@ func pastVisit(v crawler.Visit, effect loader.Effect) schema.PastVisit {
 		p.Effect = schema.VisitUnchanged
 	}
 	return p
-}
-
-// Withdrawal is the fetch that takes a page out of the index because it may no longer
-// be fetched.
-func Withdrawal(u page.URL, at time.Time, rule string) *page.Fetch {
-	return &page.Fetch{
-		URL: u, Time: at, Status: http.StatusGone,
-		Header: http.Header{crawler.WithdrawnHeader: {rule}},
-	}
 }
 
 // LoadHost implements crawler.Frontier.
