@@ -104,7 +104,7 @@ func (d discoverer) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 //
 // Of a resource it offers only the target of a redirect, as a resource.
 func (o *offers) page(ctx context.Context, u page.URL, rendering bool) (offered int, err error) {
-	if u.Path() == "/robots.txt" {
+	if u.IsRobotsTxt() {
 		return 0, nil
 	}
 	from, _, err := ReadEntry(ctx, o.tx, u)

@@ -132,3 +132,17 @@ func TestPromotedResource(t *testing.T) {
 		t.Errorf("a link has made the resource a page, and due are %s", got)
 	}
 }
+
+// TestRobotsTxtWithAQuery: the links of a page whose URL is that of robots.txt with a query
+// are followed. Links of robots.txt are not.
+func TestRobotsTxtWithAQuery(t *testing.T) {
+	for seed, want := range map[page.URL]string{"https://a.example/robots.txt": "", "https://a.example/robots.txt?v=1": "a.example/x@1"} {
+		r := newRig(t)
+		r.begin(perHost, seed)
+		r.visit(r.due(host)[0], links("/x"))
+		r.drain()
+		if got := urls(r.due(host)); got != want {
+			t.Errorf("%s: due: %q, want %q", seed, got, want)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func findSources(ctx context.Context, tx *txn.Txn, u page.URL) (s sources, err e
 				return txn.ErrStop
 			}
 			_, from, err := schema.ParsePairRow(row)
-			if err != nil || from.Path() == "/robots.txt" {
+			if err != nil || from.IsRobotsTxt() {
 				return err // its redirect target holds rules, not a page
 			}
 			return s.add(ctx, tx, from, group == schema.GroupPointer)
