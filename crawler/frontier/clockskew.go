@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/webindexer/indexer/crawler"
@@ -14,25 +15,11 @@ const maxAhead = 400 * 24 * time.Hour
 
 // clockSkew reads revisits that are due so late that a wrong clock must have planned
 // them. They are due now, and the visit plans the next one by the current clock.
-func (f *Frontier) clockSkew(ctx context.Context, tx *txn.Txn, host string, now time.Time, n int) ([]crawler.Job, error) {
-	prefix := schema.QueueRevisits(host)
-	var jobs []crawler.Job
-	err := tx.Scan(ctx, schema.GroupQueue, schema.QueueRevisitsFrom(host, now.Add(maxAhead)), txn.PrefixEnd(prefix), func(row string, _ []txn.Version) error {
-		if len(jobs) == n {
-			return txn.ErrStop
-		}
-		_, u, _, err := schema.ParseQueueRow(row)
-		if err != nil {
-			return err
-		}
-		e, known, err := ReadEntry(ctx, tx, u)
-		if err != nil || !known {
-			return err
-		}
-		j := jobOf(u, e)
-		j.Due = now
-		jobs = append(jobs, j)
-		return nil
-	})
+func clockSkew(ctx context.Context, tx *txn.Txn, host string, now time.Time, n int) ([]crawler.Job, error) {
+	from, ever := schema.QueueRevisitsFrom(host, now.Add(maxAhead)), time.UnixMilli(math.MaxInt64)
+	jobs, _, _, err := part(ctx, tx, schema.QueueRevisits(host), from, ever, n)
+	for i := range jobs {
+		jobs[i].Due = now
+	}
 	return jobs, err
 }

@@ -50,14 +50,10 @@ func ReadConfig(ctx context.Context, db *txn.DB) (c Config, seeds []page.URL, ok
 		return c, nil, false, err
 	}
 	defer tx.Rollback()
-	v, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
-	if err != nil || !v.Exists {
+	if c, ok, err = keptConfig(ctx, tx); err != nil || !ok {
 		return c, nil, false, err
 	}
-	if c, err = keptConfig(ctx, tx); err != nil {
-		return c, nil, false, err
-	}
-	seeds, err = readSeeds(ctx, db)
+	seeds, err = readSeedsAt(ctx, tx)
 	return c, seeds, c.begun(seeds), err
 }
 
@@ -66,16 +62,16 @@ func (c Config) begun(seeds []page.URL) bool {
 	return len(seeds) > 0 || c.scope().Kind == scope.Any
 }
 
-// keptConfig reads the stored settings; the zero value if there are none.
-func keptConfig(ctx context.Context, tx *txn.Txn) (c Config, err error) {
+// keptConfig reads the stored settings. If there are none, ok is false.
+func keptConfig(ctx context.Context, tx *txn.Txn) (c Config, ok bool, err error) {
 	v, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
 	if err != nil || !v.Exists {
-		return c, err
+		return c, false, err
 	}
 	if err := json.Unmarshal(v.Data, &c); err != nil {
-		return c, fmt.Errorf("frontier: stored settings of the crawl: %w", err)
+		return c, false, fmt.Errorf("frontier: stored settings of the crawl: %w", err)
 	}
-	return c, nil
+	return c, true, nil
 }
 
 func readSeeds(ctx context.Context, db *txn.DB) (seeds []page.URL, err error) {

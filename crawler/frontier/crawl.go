@@ -48,13 +48,15 @@ func (c *Crawl) Resume(ctx context.Context, db *txn.DB, begin bool) ([]notify.Ob
 	return Observers(c, c.ready), nil
 }
 
+var noCrawl = scope.Decision{Rule: "crawl.none", Why: "there is no crawl in this repository"}
+
 // Decide implements Decider. It rejects every URL until the rules are known; Begin then
 // has discover look at everything again.
 func (c *Crawl) Decide(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
 	if r := c.rules.Load(); r != nil {
 		return r.Decide(ctx, u, depth)
 	}
-	return scope.Decision{Rule: "crawl.none", Why: "there is no crawl in this repository"}, nil
+	return noCrawl, nil
 }
 
 // DecideResource implements Decider.
@@ -62,7 +64,7 @@ func (c *Crawl) DecideResource(ctx context.Context, u page.URL) (scope.Decision,
 	if r := c.rules.Load(); r != nil {
 		return r.DecideResource(ctx, u)
 	}
-	return scope.Decision{Rule: "crawl.none", Why: "there is no crawl in this repository"}, nil
+	return noCrawl, nil
 }
 
 // PagesPerHost implements Decider.
@@ -117,7 +119,7 @@ func (c *Crawl) Follow(ctx context.Context, tx *txn.Txn) (crawling bool, err err
 	if c.has(v.TS) {
 		return true, nil
 	}
-	config, err := keptConfig(ctx, tx)
+	config, _, err := keptConfig(ctx, tx)
 	if err != nil {
 		return false, err
 	}

@@ -139,12 +139,12 @@ func (f *Frontier) due(ctx context.Context, host string, now time.Time, n int) (
 	if err != nil || undecided {
 		return nil, time.Time{}, undecided, wrapQueue(host, err)
 	}
-	again, next, _, err := f.part(ctx, tx, schema.QueueRevisits(host), "", now, n)
+	again, next, _, err := part(ctx, tx, schema.QueueRevisits(host), "", now, n)
 	if err != nil {
 		return nil, time.Time{}, false, wrapQueue(host, err)
 	}
 	if room := n - len(again); room > 0 && !next.IsZero() { // there are later ones
-		stray, err := f.clockSkew(ctx, tx, host, now, room)
+		stray, err := clockSkew(ctx, tx, host, now, room)
 		if err != nil {
 			return nil, time.Time{}, false, wrapQueue(host, err)
 		}
@@ -166,7 +166,7 @@ func wrapQueue(host string, err error) error {
 func (f *Frontier) fresh(ctx context.Context, tx *txn.Txn, host string, now time.Time, n int) ([]crawler.Job, error) {
 	prefix := schema.QueueNew(host)
 	if from := f.fronts.get(host, time.Now()); from != "" {
-		jobs, _, first, err := f.part(ctx, tx, prefix, from, now, n)
+		jobs, _, first, err := part(ctx, tx, prefix, from, now, n)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +176,7 @@ func (f *Frontier) fresh(ctx context.Context, tx *txn.Txn, host string, now time
 		}
 	}
 	began := time.Now()
-	jobs, _, first, err := f.part(ctx, tx, prefix, "", now, n)
+	jobs, _, first, err := part(ctx, tx, prefix, "", now, n)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (f *Frontier) fresh(ctx context.Context, tx *txn.Txn, host string, now time
 // part reads up to n due jobs of one part of a host's queue, starting at the row from
 // ("": at its front). It also returns when the next job after them is due, and the
 // first row it found.
-func (f *Frontier) part(ctx context.Context, tx *txn.Txn, prefix, from string, now time.Time, n int) (jobs []crawler.Job, next time.Time, first string, err error) {
+func part(ctx context.Context, tx *txn.Txn, prefix, from string, now time.Time, n int) (jobs []crawler.Job, next time.Time, first string, err error) {
 	if from == "" {
 		from = prefix
 	}

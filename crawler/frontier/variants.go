@@ -208,7 +208,7 @@ func (p *parameters) undecided(ctx context.Context, host string, jobs []crawler.
 func (f *Frontier) lapse(ctx context.Context, host string, n int) error {
 	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
 		p := newParameters(tx)
-		jobs, _, _, err := f.part(ctx, tx, schema.QueueNew(host), "", f.now(), max(n, lapseAtOnce))
+		jobs, _, _, err := part(ctx, tx, schema.QueueNew(host), "", f.now(), max(n, lapseAtOnce))
 		if err != nil {
 			return err
 		}
