@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -109,6 +111,7 @@ type rig struct {
 	t      *testing.T
 	table  store.Table
 	office *sharedtest.Office
+	flaky  bool // members may fail
 }
 
 type process struct {
@@ -122,7 +125,7 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t, table, sharedtest.New()}
+	return &rig{t: t, table: table, office: sharedtest.New()}
 }
 
 // join starts a crawler in a process of its own.
@@ -137,7 +140,9 @@ func (r *rig) join() *process {
 		if p.process.Valid() != nil && errors.Is(err, txn.ErrConflict) {
 			return // it died while it read the table
 		}
-		r.t.Error(err)
+		if !r.flaky {
+			r.t.Error(err)
+		}
 	}
 	if p.Member, err = Join(r.t.Context(), db, p.process, Options{Failed: failed}); err != nil {
 		r.t.Fatal(err)
@@ -277,5 +282,67 @@ func TestMessages(t *testing.T) {
 		}
 		finished(true)
 		r.leave(one, false)
+	})
+}
+
+// silent is a table that, once asked to, carries out the commit of one removed message, and
+// from then on answers nothing until it is well.
+type silent struct {
+	store.Table
+	state atomic.Int32
+}
+
+const (
+	well    = iota
+	waiting // for the prewrite
+	locked  // waiting for the commit
+	sick
+)
+
+var errNoAnswer = errors.New("no answer")
+
+func (s *silent) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+	removal := strings.HasPrefix(string(m.Row), hostPrefix)
+	switch {
+	case s.state.Load() == sick:
+		return store.Result{Outcome: store.Unknown}, errNoAnswer
+	case removal && s.state.CompareAndSwap(waiting, locked):
+	case removal && s.state.CompareAndSwap(locked, sick):
+		_, err := s.Table.Mutate(ctx, m)
+		return store.Result{Outcome: store.Unknown}, errors.Join(errNoAnswer, err)
+	}
+	return s.Table.Mutate(ctx, m)
+}
+
+func (s *silent) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
+	if s.state.Load() == sick {
+		return nil, errNoAnswer
+	}
+	return s.Table.Read(ctx, row, sel...)
+}
+
+// TestMessageOfUnknownFate: a host is woken even if its crawler does not learn that it has
+// removed the message: nothing else would tell it of the host.
+func TestMessageOfUnknownFate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		table := &silent{Table: r.table}
+		r.table, r.flaky = table, true
+		p := r.join()
+		time.Sleep(3 * time.Second)
+		if _, err := p.db.Run(t.Context(), func(tx *txn.Txn) error { return Notify(t.Context(), tx, "http://a.example") }); err != nil {
+			t.Fatal(err)
+		}
+		table.state.Store(waiting)
+		time.Sleep(3 * time.Second)
+		if state := table.state.Load(); state != sick {
+			t.Errorf("the message was not removed: %d", state)
+		}
+		table.state.Store(well)
+		time.Sleep(3 * time.Second)
+		if woken, _, _ := p.crawler.got(); !slices.Equal(woken, []string{"http://a.example"}) {
+			t.Errorf("woken: %q", woken)
+		}
+		r.leave(p, false)
 	})
 }

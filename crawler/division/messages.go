@@ -33,7 +33,9 @@ func (m *Member) Forward(ctx context.Context, host string, u page.URL, file []by
 	return err
 }
 
-// receive removes the messages to this crawler, and then delivers them.
+// receive removes the messages to this crawler, and then delivers them. It also wakes hosts
+// whose messages it could not remove: they may have gone (txn.ErrUnknown), and to wake a host
+// twice does no harm.
 func (m *Member) receive(ctx context.Context, v *view) error {
 	mine := func(p int) bool { return m.held[p] && !m.leaving[p] }
 	hosts := slices.DeleteFunc(v.hosts, func(r hostMessage) bool { return !mine(r.partition) })
@@ -44,11 +46,11 @@ func (m *Member) receive(ctx context.Context, v *view) error {
 			}
 			return nil
 		})
-		if err != nil {
-			return fmt.Errorf("division: receive messages: %w", err)
-		}
 		for _, r := range some {
 			m.crawler.Wake(r.host)
+		}
+		if err != nil {
+			return fmt.Errorf("division: receive messages: %w", err)
 		}
 	}
 	for _, f := range v.files {
