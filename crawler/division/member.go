@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -293,12 +294,7 @@ func (m *Member) Leave(ctx context.Context) (others bool, err error) {
 	if m.live.Valid() != nil {
 		return true, nil // a process that considers this one dead takes them
 	}
-	parts := make([]int, 0, len(m.held))
-	for p := range m.held {
-		parts = append(parts, p)
-	}
-	slices.Sort(parts)
-	for some := range slices.Chunk(parts, atOnce) {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(m.held)), atOnce) {
 		if err := m.giveSome(ctx, some); err != nil {
 			return true, fmt.Errorf("division: give hosts to other crawlers: %w", err)
 		}

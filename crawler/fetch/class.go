@@ -85,14 +85,14 @@ func (f *failure) stable() string { return f.class.String() + ": " + f.text }
 // than the errors that followed from it; next come failures found in our own code, and
 // last what net/http says.
 func (f *Fetcher) classify(ctx context.Context, err error) *failure {
-	var known *failure
 	if ctx.Err() != nil {
-		if cause := context.Cause(ctx); !errors.As(cause, &known) {
-			return &failure{Canceled, "the crawler gave up", cause}
+		cause := context.Cause(ctx)
+		if known, ok := errors.AsType[*failure](cause); ok {
+			return known
 		}
-		return known
+		return &failure{Canceled, "the crawler gave up", cause}
 	}
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*failure](err); ok {
 		return known
 	}
 	switch {
@@ -105,8 +105,7 @@ func (f *Fetcher) classify(ctx context.Context, err error) *failure {
 	case isReset(err):
 		return &failure{Reset, "the connection ended before the response did", err}
 	}
-	var op *net.OpError
-	if errors.As(err, &op) && (op.Op == "proxyconnect" || op.Op == "socks connect") {
+	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "proxyconnect" || op.Op == "socks connect") {
 		return &failure{Proxy, "the proxy does not connect", err}
 	}
 	return &failure{BadResponse, "the response is not valid HTTP", err}
@@ -117,8 +116,8 @@ func (f *Fetcher) headerTooLarge(err error) *failure {
 }
 
 func isTimeout(err error) bool {
-	var ne net.Error
-	return errors.As(err, &ne) && ne.Timeout() || errors.Is(err, context.DeadlineExceeded)
+	ne, ok := errors.AsType[net.Error](err)
+	return ok && ne.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
 // isReset reports whether the connection, or the HTTP/2 stream, ended. net/http has its
@@ -126,9 +125,8 @@ func isTimeout(err error) bool {
 // connection whose end the server announced, or on which it answers no ping, have only texts;
 // tests verify them.
 func isReset(err error) bool {
-	var stream http2.StreamError
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.As(err, &stream) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || is[http2.StreamError](err) ||
 		strings.Contains(err.Error(), "server sent GOAWAY and closed the connection") ||
 		strings.Contains(err.Error(), "http2: client connection lost")
 }
@@ -142,27 +140,27 @@ func isHeaderTooLarge(err error) bool {
 }
 
 func isTLS(err error) bool {
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
-	var cert *tls.CertificateVerificationError
-	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &cert)
+	return is[tls.RecordHeaderError](err) || is[tls.AlertError](err) || is[*tls.CertificateVerificationError](err)
+}
+
+// is reports whether err is or wraps an error of type E.
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }
 
 func tlsText(err error) string {
-	var record tls.RecordHeaderError
-	var invalid x509.CertificateInvalidError
-	var hostname x509.HostnameError
-	var authority x509.UnknownAuthorityError
+	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	switch {
-	case errors.As(err, &record):
+	case is[tls.RecordHeaderError](err):
 		return "what answers does not speak TLS"
-	case errors.As(err, &hostname):
+	case is[x509.HostnameError](err):
 		return "the certificate is for another host"
-	case errors.As(err, &authority):
+	case is[x509.UnknownAuthorityError](err):
 		return "the certificate is from an unknown authority"
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+	case isInvalid && invalid.Reason == x509.Expired:
 		return "the certificate has expired or is not yet valid"
-	case errors.As(err, &invalid):
+	case isInvalid:
 		return "the certificate is not valid"
 	}
 	return "the TLS handshake failed"

@@ -176,11 +176,11 @@ func (d *dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 	lookup, cancel := context.WithTimeout(ctx, d.opts.ResolveTime)
 	defer cancel()
 	addrs, err := d.opts.Resolver.LookupNetIP(lookup, "ip", host)
-	var dnsErr *net.DNSError
+	dnsErr, isDNS := errors.AsType[*net.DNSError](err)
 	switch {
 	case err == nil && len(addrs) > 0:
 		return d.permitted(addrs)
-	case err == nil || errors.As(err, &dnsErr) && dnsErr.IsNotFound:
+	case err == nil || isDNS && dnsErr.IsNotFound:
 		return nil, &failure{DNS, "the host's name has no address", err}
 	case lookup.Err() != nil || isTimeout(err):
 		return nil, &failure{DNS, "no answer in time for the host's name", err}
@@ -242,9 +242,8 @@ func (d *dialer) tryAll(ctx context.Context, network string, addrs []netip.Addr,
 			break
 		}
 	}
-	var f *failure
 	switch {
-	case errors.As(err, &f):
+	case is[*failure](err):
 		return nil, netip.AddrPort{}, err
 	case isTimeout(err):
 		return nil, netip.AddrPort{}, &failure{Timeout, fmt.Sprintf("no connection within %v", d.opts.ConnectTime), err}

@@ -171,9 +171,8 @@ func (x *xmlReader) stop(err error, moreRead bool) {
 
 // problem reports err at the decoder's position.
 func (x *xmlReader) problem(err error) {
-	var syntax *xml.SyntaxError
 	line, column := x.decoder.InputPos()
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		err = fmt.Errorf("XML: %s; the rest is left out", syntax.Msg)
 	}
 	x.problems.add(line, column, err)
