@@ -11,8 +11,6 @@ const (
 	hrefRole          // its href attribute is the URL, if its rel is alternate or missing
 	fallbackRole      // its text is the URL if no other is found and this is absolute
 	dateRole
-	freqRole
-	priorityRole
 )
 
 // dialect is one XML form: which element is an entry, and what its children mean.
@@ -32,9 +30,7 @@ type dialect struct {
 	relative bool
 }
 
-var sitemapChildren = map[string]role{
-	"loc": urlRole, "lastmod": dateRole, "changefreq": freqRole, "priority": priorityRole,
-}
+var sitemapChildren = map[string]role{"loc": urlRole, "lastmod": dateRole}
 
 var rssChildren = map[string]role{
 	"link": urlRole, "guid": fallbackRole, "pubdate": dateRole, "date": dateRole,

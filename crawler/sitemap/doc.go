@@ -10,7 +10,7 @@
 //     readable entry. A URL that may have been cut short is dropped: half a URL is another
 //     URL.
 //  2. A file may list only its own host. Other pages are dropped unless their site's
-//     robots.txt announced the file (cross-submission); see Reach.
+//     robots.txt announced the file (cross-submission); see reach.go.
 //  3. Everything is bounded: size, decompressed size, entries, nesting, the length of a
 //     token, the problems kept. This package fetches nothing.
 package sitemap

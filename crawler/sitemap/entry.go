@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/webindexer/indexer/page"
@@ -18,8 +17,6 @@ type draft struct {
 	fallback     string // absolute URL to take if ref is empty
 	own          string // the entry's own text
 	date         string
-	freq         string
-	priority     string
 	line, column int
 }
 
@@ -66,10 +63,6 @@ func (x *xmlReader) endField() {
 		setOnce(&e.fallback, text)
 	case dateRole:
 		setOnce(&e.date, text)
-	case freqRole:
-		setOnce(&e.freq, text)
-	case priorityRole:
-		setOnce(&e.priority, text)
 	}
 	x.field = noRole
 }
@@ -89,7 +82,7 @@ func (x *xmlReader) endEntry() bool {
 		x.problems.add(d.line, d.column, err)
 		return true
 	}
-	e := Entry{URL: u, ChangeFreq: changeFreq(d.freq), Priority: priority(d.priority)}
+	e := Entry{URL: u}
 	if x.dialect.kind == Index {
 		e.Kind = SitemapEntry
 	}
@@ -132,19 +125,4 @@ func isAbsolute(ref string) bool {
 // with URLs.
 func trim(s string) string {
 	return strings.Trim(strings.TrimSpace(s), " \t\r\n\u00a0\u200b\u2060\ufeff")
-}
-
-func changeFreq(s string) string {
-	switch s = strings.ToLower(s); s {
-	case "always", "hourly", "daily", "weekly", "monthly", "yearly", "never":
-		return s
-	}
-	return ""
-}
-
-func priority(s string) float64 {
-	if p, err := strconv.ParseFloat(s, 64); err == nil && p >= 0 && p <= 1 {
-		return p
-	}
-	return 0.5
 }

@@ -59,9 +59,6 @@ func checkEntry(t *testing.T, s whole, e Entry, announced bool) {
 	if e.Kind == PageEntry && !announced && e.URL.Host() != "example.com" {
 		t.Errorf("%s is on another host", e.URL)
 	}
-	if e.Priority < 0 || e.Priority > 1 {
-		t.Errorf("priority %v", e.Priority)
-	}
 }
 
 // FuzzTime holds that a date that was read is read the same when written out.

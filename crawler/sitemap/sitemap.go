@@ -50,18 +50,14 @@ const (
 	SitemapEntry                  // another sitemap, to be parsed at Depth+1
 )
 
-// Entry is one URL of a file.
+// Entry is one URL of a file. The protocol's changefreq and priority are ignored: sites
+// write what they wish.
 type Entry struct {
 	URL  page.URL
 	Kind EntryKind
 	// LastMod is when the page last changed, according to its site, in UTC; zero if the
 	// site does not say, or not in a readable way.
 	LastMod time.Time
-	// ChangeFreq is one of the protocol's seven words, or "". Like Priority it is only
-	// informative: sites write what they wish, and nothing here depends on it.
-	ChangeFreq string
-	// Priority is from 0 to 1; 0.5 where none is given.
-	Priority float64
 }
 
 // Sitemap describes a file that was read.
@@ -76,8 +72,6 @@ type Sitemap struct {
 type Options struct {
 	// Depth is the number of indexes that led to this file.
 	Depth int
-	// Reach limits which sites the file may list.
-	Reach Reach
 	// Announced reports whether the robots.txt of a site (as page.URL.Site writes it)
 	// announced this file or the index that led to it; if so, its pages on that site
 	// are kept. Nil announces nothing. Parse calls it in its own goroutine, only for
@@ -91,13 +85,13 @@ type Options struct {
 // it takes what it can read, and returns the problems, in order. If the file made it stop
 // early, the last problem says why. A problem may wrap an error of r.
 //
-// Reach does not apply to the entries of an index: each sitemap that it names lists its
-// own host when it is read.
+// The entries of an index may be on any host: each sitemap that it names lists its own host
+// when it is read.
 func Parse(r io.Reader, base page.URL, opts Options, take func(Entry) bool) (Sitemap, []Problem) {
 	p := &parser{
 		opts:  opts,
 		take:  take,
-		reach: newReach(base, opts),
+		reach: reach{host: hostPort(base), announced: opts.Announced},
 		base:  page.NewResolver(base),
 	}
 	p.read(r)
@@ -108,7 +102,7 @@ func Parse(r io.Reader, base page.URL, opts Options, take func(Entry) bool) (Sit
 type parser struct {
 	opts     Options
 	take     func(Entry) bool
-	reach    *reach
+	reach    reach
 	base     *page.Resolver
 	out      Sitemap
 	problems problems
@@ -137,7 +131,7 @@ func (p *parser) read(r io.Reader) {
 func (p *parser) add(e Entry, line, column int) bool {
 	if e.Kind == PageEntry && !p.reach.holds(e.URL) {
 		if p.out.Outside == 0 {
-			p.problems.add(line, column, &outsideError{e.URL, p.reach})
+			p.problems.add(line, column, &outsideError{e.URL, p.reach.host})
 		}
 		p.out.Outside++
 		return true

@@ -20,7 +20,7 @@ import (
 
 // TestParse shows what files come to. Commands:
 //
-//	parse url=URL [reach=dir|any] [depth=N] [announced=SITE] [charset=LABEL] [bom] [gzip] [cut=BYTES] [base64]
+//	parse url=URL [depth=N] [announced=SITE] [charset=LABEL] [bom] [gzip] [cut=BYTES] [base64]
 //	dates           a date a line
 func TestParse(t *testing.T) {
 	datadriven.Walk(t, "testdata/parse", func(t *testing.T, path string) {
@@ -38,13 +38,10 @@ func TestParse(t *testing.T) {
 }
 
 func runParse(t *testing.T, d *datadriven.TestData) string {
-	var base, reach, announced string
+	var base, announced string
 	var opts Options
 	d.ScanArgs(t, "url", &base)
 	d.MaybeScanArgs(t, "depth", &opts.Depth)
-	if d.MaybeScanArgs(t, "reach", &reach) {
-		opts.Reach = map[string]Reach{"dir": SameDirectory, "any": AnyHost}[reach]
-	}
 	if d.MaybeScanArgs(t, "announced", &announced) {
 		opts.Announced = func(site string) bool { return site == announced }
 	}
@@ -117,12 +114,6 @@ func show(s whole, problems []Problem) string {
 		out.WriteString(string(e.URL))
 		if !e.LastMod.IsZero() {
 			out.WriteString(" changed " + e.LastMod.Format(time.RFC3339Nano))
-		}
-		if e.ChangeFreq != "" {
-			out.WriteString(" " + e.ChangeFreq)
-		}
-		if e.Priority != 0.5 {
-			fmt.Fprintf(&out, " priority %g", e.Priority)
 		}
 		out.WriteString("\n")
 	}

@@ -56,7 +56,7 @@ func (p *parser) textLine(line string, number int) (ok, more bool) {
 		return false, true
 	}
 	p.out.Kind = Text
-	return true, p.add(Entry{URL: u, Priority: 0.5}, number, 1)
+	return true, p.add(Entry{URL: u}, number, 1)
 }
 
 // line reads up to a line end. If a line is too long for a URL it keeps the beginning,
