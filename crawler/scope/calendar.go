@@ -61,33 +61,31 @@ func (t *Traps) farYear(year int, date string, calendar bool) (Decision, bool) {
 // leading zeros: three numbers that are not a date rarely have those.
 func dateInPath(path string) (year int, date string, full, ok bool) {
 	m := pathDate.FindStringSubmatch(path)
-	if m == nil || !inRange(m[2], 12) || m[3] != "" && !inRange(m[3], 31) {
-		return 0, "", false, false
-	}
-	year, err := strconv.Atoi(m[1])
-	full = len(m[2]) == 2 && len(m[3]) == 2
-	return year, strings.Trim(m[1]+"-"+m[2]+"-"+m[3], "-"), full, err == nil
+	year, date, ok = parseDate(m)
+	return year, date, ok && len(m[2]) == 2 && len(m[3]) == 2, ok
 }
 
 // dateInQuery returns the first date in a parameter with a name for dates.
 func dateInQuery(query string) (year int, date string, ok bool) {
-	if query == "" {
-		return 0, "", false
-	}
 	for part := range strings.SplitSeq(query, "&") {
 		name, value, _ := strings.Cut(part, "=")
 		if !namesDate(name) {
 			continue
 		}
-		m := queryDate.FindStringSubmatch(value)
-		if m == nil || m[2] != "" && !inRange(m[2], 12) || m[3] != "" && !inRange(m[3], 31) {
-			continue
-		}
-		if year, err := strconv.Atoi(m[1]); err == nil {
-			return year, strings.Trim(m[1]+"-"+m[2]+"-"+m[3], "-"), true
+		if year, date, ok := parseDate(queryDate.FindStringSubmatch(value)); ok {
+			return year, date, true
 		}
 	}
 	return 0, "", false
+}
+
+// parseDate reads a match of pathDate or queryDate: a year, perhaps a month, perhaps a day.
+func parseDate(m []string) (year int, date string, ok bool) {
+	if m == nil || m[2] != "" && !inRange(m[2], 12) || m[3] != "" && !inRange(m[3], 31) {
+		return 0, "", false
+	}
+	year, err := strconv.Atoi(m[1])
+	return year, strings.Trim(m[1]+"-"+m[2]+"-"+m[3], "-"), err == nil
 }
 
 func namesDate(name string) bool {

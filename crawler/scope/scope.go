@@ -59,8 +59,8 @@ func (s *Scope) Decide(u page.URL, depth int) Decision {
 
 // Explain is Decide without counting.
 func (s *Scope) Explain(u page.URL, depth int) Decision {
-	if pattern, ok := s.exclude.match(string(u)); ok {
-		return refuse("scope.exclude", fmt.Sprintf("matches the exclude pattern %q", pattern))
+	if d, excluded := s.excluded(u); excluded {
+		return d
 	}
 	if _, ok := s.seeds[u]; ok {
 		return take("scope.seed", "is a seed")
@@ -84,11 +84,18 @@ func (s *Scope) Explain(u page.URL, depth int) Decision {
 
 // Excludes reports whether an exclude pattern matches a URL, and counts that as a refusal.
 func (s *Scope) Excludes(u page.URL) (d Decision, excluded bool) {
-	pattern, ok := s.exclude.match(string(u))
-	if !ok {
-		return Decision{}, false
+	if d, excluded = s.excluded(u); excluded {
+		s.refused.count(d)
 	}
-	return s.refused.count(refuse("scope.exclude", fmt.Sprintf("matches the exclude pattern %q", pattern))), true
+	return d, excluded
+}
+
+func (s *Scope) excluded(u page.URL) (d Decision, excluded bool) {
+	pattern, excluded := s.exclude.match(string(u))
+	if excluded {
+		d = refuse("scope.exclude", fmt.Sprintf("matches the exclude pattern %q", pattern))
+	}
+	return d, excluded
 }
 
 // Counts returns the refusals of Decide by rule, including rules without any.

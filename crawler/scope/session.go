@@ -1,8 +1,10 @@
 package scope
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/webindexer/indexer/page"
@@ -35,11 +37,8 @@ func (t *Traps) session(u page.URL, path, query string) (Decision, bool) {
 		return Decision{}, false
 	}
 	cleanPath, inPath := pathWithoutSession(path)
-	cleanQuery, inQuery := queryWithoutSession(query)
-	name := inPath
-	if name == "" {
-		name = inQuery
-	}
+	cleanQuery, inQuery := withoutSession(query, "&")
+	name := cmp.Or(inPath, inQuery)
 	if name == "" {
 		return Decision{}, false
 	}
@@ -64,13 +63,13 @@ func pathWithoutSession(path string) (clean, name string) {
 	kept := segments[:0]
 	for _, segment := range segments {
 		if aspSession.MatchString(segment) {
-			name = first(name, "(S(...))")
+			name = cmp.Or(name, "(S(...))")
 			continue
 		}
 		head, parameters, found := strings.Cut(segment, ";")
 		if found {
 			rest, session := withoutSession(parameters, ";")
-			name = first(name, session)
+			name = cmp.Or(name, session)
 			segment = head
 			if rest != "" || session == "" {
 				segment += ";" + rest
@@ -85,13 +84,6 @@ func pathWithoutSession(path string) (clean, name string) {
 	return clean, name
 }
 
-func queryWithoutSession(query string) (clean, name string) {
-	if query == "" {
-		return "", ""
-	}
-	return withoutSession(query, "&")
-}
-
 // withoutSession removes session ids from a list of name=value, and returns the name of
 // the first. An empty list stays as it is. CFID is removed with CFTOKEN, its other
 // half.
@@ -100,25 +92,18 @@ func withoutSession(list, separator string) (clean, name string) {
 	kept := parts[:0:0]
 	for _, part := range parts {
 		if key, ok := sessionKey(part); ok {
-			name = first(name, key)
+			name = cmp.Or(name, key)
 			continue
 		}
 		kept = append(kept, part)
 	}
 	if strings.EqualFold(name, "cftoken") {
-		kept = without(kept, "cfid")
+		kept = slices.DeleteFunc(kept, func(part string) bool {
+			key, _, _ := strings.Cut(part, "=")
+			return strings.EqualFold(key, "cfid")
+		})
 	}
 	return strings.Join(kept, separator), name
-}
-
-func without(parts []string, key string) []string {
-	kept := parts[:0:0]
-	for _, part := range parts {
-		if k, _, _ := strings.Cut(part, "="); !strings.EqualFold(k, key) {
-			kept = append(kept, part)
-		}
-	}
-	return kept
 }
 
 // sessionKey reports whether name=value is a session id, and its name.
@@ -151,11 +136,4 @@ func isToken(s string) bool {
 		}
 	}
 	return digits >= 2 && letters >= 2
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

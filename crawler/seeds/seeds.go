@@ -26,23 +26,10 @@ const (
 type Seed struct {
 	URL page.URL
 	// Bare reports that only a host was given, perhaps with port and path, and https
-	// was assumed. If that cannot be reached, try HTTP.
+	// was assumed. If that cannot be reached, try http.
 	Bare bool
 	// Line is where the seed occurs first, from 1; 0 if there is no file.
 	Line int
-}
-
-// HTTP returns the URL of a bare seed with the scheme http.
-func (s Seed) HTTP() page.URL {
-	const scheme = "https"
-	if !s.Bare || s.URL.Scheme() != scheme {
-		return s.URL
-	}
-	u, err := page.ParseURL("http" + string(s.URL[len(scheme):]))
-	if err != nil {
-		return s.URL // cannot happen: only the scheme differs
-	}
-	return u
 }
 
 // Seeds are the seeds of a file, in its order, each URL once.

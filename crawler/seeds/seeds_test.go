@@ -30,7 +30,7 @@ func show(list Seeds, err error) string {
 	for _, s := range list {
 		fmt.Fprintf(&out, "%d %s", s.Line, s.URL)
 		if s.Bare {
-			fmt.Fprintf(&out, " or %s", s.HTTP())
+			out.WriteString(" bare")
 		}
 		out.WriteString("\n")
 	}
@@ -51,7 +51,7 @@ func TestFileForms(t *testing.T) {
 		return s
 	}
 	want := show(Parse("", strings.NewReader(text)))
-	if want != "2 https://example.com/%C3%A4\n4 https://xn--bcher-kva.example/ or http://xn--bcher-kva.example/\n" {
+	if want != "2 https://example.com/%C3%A4\n4 https://xn--bcher-kva.example/ bare\n" {
 		t.Fatal(want)
 	}
 	for name, form := range map[string]string{
