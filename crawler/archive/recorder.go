@@ -90,8 +90,11 @@ func (r *Recorder) write(u page.URL, at time.Time, fn func(*warc.File) (entry, e
 		}
 	}
 	e, err := fn(r.file)
-	if err == nil {
-		err = r.file.Flush()
+	if r.file.Flush() != nil {
+		// The file may end in half a record, so further exchanges go to another one. The next
+		// run completes this one. Leave returns the error of the write, too.
+		err = r.file.Leave()
+		r.file = nil
 	}
 	if err != nil {
 		return fmt.Errorf("archive: record %s fetched at %s: %w", u, at.Format(time.RFC3339), err)
@@ -102,20 +105,11 @@ func (r *Recorder) write(u page.URL, at time.Time, fn func(*warc.File) (entry, e
 
 // begin creates the next file, named PREFIX-time-serial as crawlers do.
 func (r *Recorder) begin() error {
-	for {
-		r.serial++
-		r.name = fmt.Sprintf("INDEXER-%s-%05d.warc.gz", r.now().UTC().Format("20060102150405"), r.serial)
-		file, err := warc.Create(filepath.Join(r.dir, r.name))
-		if errors.Is(err, os.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("archive: %w", err)
-		}
-		r.file, r.index = file, nil
-		break
+	file, err := r.create()
+	if err != nil {
+		return fmt.Errorf("archive: %w", err)
 	}
-	err := r.file.WriteInfo(r.now(), warc.Fields{
+	err = file.WriteInfo(r.now(), warc.Fields{
 		{Name: "software", Value: "indexer"},
 		{Name: "format", Value: "WARC File Format 1.1"},
 		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
@@ -123,9 +117,21 @@ func (r *Recorder) begin() error {
 		{Name: "http-header-user-agent", Value: r.agent},
 	})
 	if err != nil {
-		return fmt.Errorf("archive: begin %s: %w", r.name, err)
+		return fmt.Errorf("archive: begin %s: %w", r.name, errors.Join(err, file.Leave()))
 	}
+	r.file, r.index = file, nil
 	return nil
+}
+
+// create creates a file with the next serial number that is free.
+func (r *Recorder) create() (*warc.File, error) {
+	for {
+		r.serial++
+		r.name = fmt.Sprintf("INDEXER-%s-%05d.warc.gz", r.now().UTC().Format("20060102150405"), r.serial)
+		if file, err := warc.Create(filepath.Join(r.dir, r.name)); !errors.Is(err, os.ErrExist) {
+			return file, err
+		}
+	}
 }
 
 // finish writes the index of the file and then completes it. A file without the end of its

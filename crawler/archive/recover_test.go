@@ -194,3 +194,33 @@ func field(line, name string) string {
 	value, _, _ := strings.Cut(rest, `"`)
 	return value
 }
+
+// TestFailedWrite: after a write has failed, exchanges go to another file, because a crawl
+// continues once there is room on the disk. The next run completes the first file.
+func TestFailedWrite(t *testing.T) {
+	dir := t.TempDir()
+	rec, f := recordGone(t, dir)
+	if err := rec.file.Leave(); err != nil { // the next write fails
+		t.Fatal(err)
+	}
+	res := fetch.Result{Fetch: f, HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n\r\n")}
+	if err := rec.Record(t.Context(), f.URL, &res); err == nil {
+		t.Fatal("a write failed, and Record says nothing")
+	}
+	if err := rec.Record(t.Context(), f.URL, &res); err != nil {
+		t.Fatal(err)
+	}
+	if err := rec.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(readBack(t, dir)); n != 1 {
+		t.Errorf("%d fetches are in complete files, want 1", n)
+	}
+	if _, err := Open(dir, "test"); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(readBack(t, dir)); n != 2 {
+		t.Errorf("%d fetches are in the archive after the next run, want 2", n)
+	}
+	checkIndexes(t, dir, 2)
+}
