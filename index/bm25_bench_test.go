@@ -31,7 +31,7 @@ func BenchmarkByText(b *testing.B) {
 				for range words {
 					q = append(q, voc.words[voc.rng.IntN(3000)])
 				}
-				c, err := query.Compile(strings.Join(q, " "), stemmersOf(names))
+				c, err := query.Compile(strings.Join(q, " "), stemmersOf(names), false)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -93,7 +93,7 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 			asked = groupedQuery(rng, text)
 		}
 		asked += []string{"", " after:2024", " before:2024-06"}[rng.IntN(3)]
-		c, err := query.Compile(asked, inUse)
+		c, err := query.Compile(asked, inUse, false)
 		if usage := (*UsageError)(nil); errors.As(err, &usage) {
 			continue
 		}
@@ -110,7 +110,7 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 		anyHasAll(t, s, asked)
 	}
 	for _, asked := range []string{"of-the", "the of-the", "of-the-of", "of.the"} { // of stop words alone
-		c, err := query.Compile(asked, inUse)
+		c, err := query.Compile(asked, inUse, false)
 		if err != nil {
 			t.Fatal(err)
 		}

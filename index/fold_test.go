@@ -106,7 +106,7 @@ func TestQueryLanguage(t *testing.T) {
 		{"musée dans le port", "en", "fr"}, {"das museum am hafen und der turm", "en", "de"}, {"c compiler", "en", "en"},
 		{"die hard", "en", "en"}, {"港の博物館", "en", ""}, {"the museum of the harbour", "pt-BR", "en"}, {"museum", "pt-BR", "pt"},
 	} {
-		q, err := query.Compile(c.query, nil)
+		q, err := query.Compile(c.query, nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}

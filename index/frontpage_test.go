@@ -58,7 +58,7 @@ func TestNamesSite(t *testing.T) {
 		{"192", "192.168.1.10", "no"},                              // a number is no name
 		{"one two three four five six widget", "widget.org", "no"}, // too many words for a name
 	} {
-		c, err := query.Compile(tt.query, nil)
+		c, err := query.Compile(tt.query, nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func TestBestHeading(t *testing.T) {
 	for words, want := range map[string]float64{
 		"auto.reset": headingMost, "wick": headingMost, "trimming the wick": headingMost, "wick fog": headingMost / 4, "rebalance listener": headingMost, "fog": 0,
 	} {
-		c, err := query.Compile(words, []*analysis.Stemmer{analysis.StemmerFor("en")})
+		c, err := query.Compile(words, []*analysis.Stemmer{analysis.StemmerFor("en")}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

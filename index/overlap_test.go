@@ -16,7 +16,7 @@ func overlapOf(t *testing.T, words, name, language string) float64 {
 	for _, l := range []string{"de", "en", "fr", "ru"} {
 		inUse = append(inUse, analysis.StemmerFor(l))
 	}
-	c, err := query.Compile(words, inUse)
+	c, err := query.Compile(words, inUse, false)
 	if err != nil {
 		t.Fatalf("%s: %v", words, err)
 	}

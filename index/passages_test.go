@@ -13,7 +13,7 @@ import (
 
 func passageQuestion(t *testing.T, words string) *PassagesQuestion {
 	t.Helper()
-	c, err := query.Compile(words, []*analysis.Stemmer{analysis.StemmerFor("en"), analysis.StemmerFor("de")})
+	c, err := query.Compile(words, []*analysis.Stemmer{analysis.StemmerFor("en"), analysis.StemmerFor("de")}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func FuzzPassages(f *testing.F) {
 	f.Add("mend torn nets", "He mends nets")
 	f.Add("東京 c++ Häuser", "東京の家 c")
 	f.Fuzz(func(t *testing.T, words, text string) {
-		c, err := query.Compile(words, []*analysis.Stemmer{analysis.StemmerFor("en")})
+		c, err := query.Compile(words, []*analysis.Stemmer{analysis.StemmerFor("en")}, false)
 		if err != nil {
 			t.Skip()
 		}

@@ -219,11 +219,7 @@ func (q *HitsQuestion) Compiled() (*query.Query, error) {
 	if q.compiled != nil {
 		return q.compiled, nil
 	}
-	c, err := query.Compile(q.Query, stemmersOf(q.Stemmers))
-	if err == nil && q.Verbatim {
-		c.AsTyped()
-	}
-	return c, err
+	return query.Compile(q.Query, stemmersOf(q.Stemmers), q.Verbatim)
 }
 
 // ShowText sets what a hit shows of its text. Outline and head are those of a Portable, and

@@ -42,7 +42,7 @@ func searchAll(ctx context.Context, from *fanout, n *names, q string, opts *Opti
 		return nil, err
 	}
 	inUse := stemmersOf(from.stemmers)
-	c, err := query.Compile(q, inUse)
+	c, err := query.Compile(q, inUse, opts.Verbatim)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +63,6 @@ func searchAll(ctx context.Context, from *fanout, n *names, q string, opts *Opti
 }
 
 func newSearch(from *fanout, n *names, c *query.Query, opts *Options, q string) *search {
-	if opts.Verbatim {
-		c.AsTyped()
-	}
 	language := queryLanguage(c, opts.Language)
 	for i := range c.Words {
 		w := &c.Words[i]
@@ -105,7 +102,7 @@ func (s *search) run(ctx context.Context, inUse []*analysis.Stemmer) ([]candidat
 
 // instead continues with another query that finds something.
 func (s *search) instead(ctx context.Context, text string, inUse []*analysis.Stemmer) ([]candidate, error) {
-	c, err := query.Compile(text, inUse)
+	c, err := query.Compile(text, inUse, s.opts.Verbatim)
 	if err != nil {
 		return nil, err
 	}

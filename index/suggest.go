@@ -50,7 +50,7 @@ func (s *search) suggest(ctx context.Context, inUse []*analysis.Stemmer) (out su
 	for _, w := range slices.Backward(better) {
 		out.query = out.query[:w.at] + w.word + out.query[w.at+len(w.typed):]
 	}
-	c, err := s.compile(out.query, inUse)
+	c, err := query.Compile(out.query, inUse, s.opts.Verbatim)
 	if usage := (*UsageError)(nil); errors.As(err, &usage) {
 		return suggestion{}, nil
 	} else if err != nil {
@@ -60,15 +60,6 @@ func (s *search) suggest(ctx context.Context, inUse []*analysis.Stemmer) (out su
 	return out, err
 }
 
-// compile compiles a suggestion as the search would.
-func (s *search) compile(text string, inUse []*analysis.Stemmer) (*query.Query, error) {
-	c, err := query.Compile(text, inUse)
-	if err == nil && s.opts.Verbatim {
-		c.AsTyped()
-	}
-	return c, err
-}
-
 // unquoted is the query without quotes, if some document has all its words. It is only
 // suggested, because quotes are deliberate.
 func (s *search) unquoted(ctx context.Context, inUse []*analysis.Stemmer) (string, error) {
@@ -76,7 +67,7 @@ func (s *search) unquoted(ctx context.Context, inUse []*analysis.Stemmer) (strin
 		return "", nil
 	}
 	text := strings.Join(strings.Fields(strings.ReplaceAll(s.c.Text, `"`, " ")), " ")
-	c, err := s.compile(text, inUse)
+	c, err := query.Compile(text, inUse, s.opts.Verbatim)
 	if err != nil {
 		return "", nil //nolint:nilerr // not a query, so no suggestion
 	}

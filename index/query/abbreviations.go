@@ -114,12 +114,3 @@ func (q *Query) dropSaidInFull() {
 		t.Otherwise = slices.DeleteFunc(t.Otherwise, func(s []string) bool { return said[strings.Join(s, " ")] })
 	}
 }
-
-// AsTyped makes the query look for abbreviations as they are only.
-func (q *Query) AsTyped() {
-	for _, t := range q.Terms {
-		t.Full, t.Otherwise = nil, nil
-	}
-	q.Words = queryWords(q.Terms)
-	q.Verbatim = true
-}

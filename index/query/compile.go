@@ -50,7 +50,7 @@ type Query struct {
 	Fetched Period
 	OneSite bool // a site: holds for the whole query
 	Ignored int
-	// Verbatim says that abbreviations are not looked for in full (AsTyped).
+	// Verbatim says that neither abbreviations in full nor other words are looked for.
 	Verbatim bool
 	Notes    []string
 }
@@ -59,8 +59,9 @@ type Query struct {
 const maxPhrase = 64
 
 // Compile parses and analyses a query. Words are stemmed by these stemmers, or by that of
-// lang:. An error is a [UsageError].
-func Compile(q string, inUse []*analysis.Stemmer) (*Query, error) {
+// lang:. A verbatim query looks for no abbreviation in full, and for no other words than it
+// has. An error is a [UsageError].
+func Compile(q string, inUse []*analysis.Stemmer, verbatim bool) (*Query, error) {
 	s, err := parseQuery(q)
 	if err != nil {
 		return nil, err
@@ -80,6 +81,11 @@ func Compile(q string, inUse []*analysis.Stemmer) (*Query, error) {
 	})
 	if c.conj, err = c.compile(clauses, true); err != nil {
 		return nil, err
+	}
+	if c.Verbatim = verbatim; verbatim {
+		for _, t := range c.Terms {
+			t.Full, t.Otherwise = nil, nil
+		}
 	}
 	c.dropSaidInFull()
 	c.Words = queryWords(c.Terms)

@@ -48,7 +48,7 @@ func FuzzParse(f *testing.F) {
 		if n := len(narrowed.clauses); err == nil && (leaves < MaxClauses && (n == 0 || narrowed.clauses[n-1].text != "xx") || narrowed.unended != "") {
 			t.Fatalf("%q, narrowed: %+v", q, narrowed)
 		}
-		c, err := Compile(q, []*analysis.Stemmer{analysis.StemmerFor("en")})
+		c, err := Compile(q, []*analysis.Stemmer{analysis.StemmerFor("en")}, false)
 		if err != nil || len(c.Terms) == 0 {
 			return
 		}

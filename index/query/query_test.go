@@ -32,7 +32,7 @@ func specParse(d *datadriven.TestData) string {
 	}
 	var b strings.Builder
 	for _, q := range strings.Split(d.Input, "\n") {
-		c, err := Compile(q, inUse)
+		c, err := Compile(q, inUse, false)
 		if err != nil {
 			fmt.Fprintf(&b, "[%s] usage: %v\n", q, err)
 			continue

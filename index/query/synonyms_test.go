@@ -57,7 +57,7 @@ func TestOtherwise(t *testing.T) {
 		"ferry museum":             "",
 		"tutorial":                 "introduct get start quick start first step primer guid howto",
 	} {
-		c, err := Compile(q, inUse)
+		c, err := Compile(q, inUse, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,12 +76,11 @@ func TestOtherwise(t *testing.T) {
 		if (want == "") != (len(got) == 0) || (want == "") != (c.Otherwise() == nil) {
 			t.Errorf("%q: %q, %v", q, got, c.Otherwise())
 		}
-		c.AsTyped()
-		if c.Otherwise() != nil {
-			t.Errorf("%q as typed: %v", q, c.Otherwise())
+		if c, err = Compile(q, nil, true); err != nil || c.Otherwise() != nil {
+			t.Errorf("%q as typed: %v (%v)", q, c.Otherwise(), err)
 		}
 	}
-	c, err := Compile("delete ferry", nil)
+	c, err := Compile("delete ferry", nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +101,7 @@ func TestSpellings(t *testing.T) {
 		"colour color": `("colour" AND "color")`,
 		`"colour"`:     `"colour"`,
 	} {
-		c, err := Compile(q, nil)
+		c, err := Compile(q, nil, false)
 		if err != nil || c.Expr(AllWords).String() != want {
 			t.Errorf("%s: %v, %v", q, c.Expr(AllWords), err)
 		}

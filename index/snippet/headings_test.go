@@ -22,7 +22,7 @@ func TestHeadings(t *testing.T) {
 		{"Manual", "xylophone", nil},
 		{"", "contents", []Heading{{0, 1, true}}},
 	} {
-		compiled, err := query.Compile(c.query, []*analysis.Stemmer{analysis.StemmerFor("en")})
+		compiled, err := query.Compile(c.query, []*analysis.Stemmer{analysis.StemmerFor("en")}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

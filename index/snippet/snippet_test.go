@@ -21,7 +21,7 @@ func FuzzSnippet(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, q string, from, to int) {
 		var terms []*query.Term
-		if c, err := query.Compile(q, []*analysis.Stemmer{analysis.StemmerFor("en")}); err == nil {
+		if c, err := query.Compile(q, []*analysis.Stemmer{analysis.StemmerFor("en")}, false); err == nil {
 			terms = c.Terms
 		}
 		s := Make(Source{Text: text}, NewMatcher(terms, "en"))
@@ -84,7 +84,7 @@ func TestMainContent(t *testing.T) {
 			}
 			s.Text += part
 		}
-		q, err := query.Compile(c.query, []*analysis.Stemmer{analysis.StemmerFor("en")})
+		q, err := query.Compile(c.query, []*analysis.Stemmer{analysis.StemmerFor("en")}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
