@@ -195,13 +195,8 @@ func (s *search) putFront(t *tier, c candidate) {
 // namedSites are the hosts of candidates that the query names, each with the words that its front
 // page has to have in the title.
 func (s *search) namedSites(list []candidate) map[string][]query.Word {
-	named, seen := make(map[string][]query.Word), make(map[string]bool)
-	for i := range list {
-		host := hostOf(list[i].url)
-		if seen[host] {
-			continue
-		}
-		seen[host] = true
+	named := make(map[string][]query.Word)
+	for host := range hostsOf(list) {
 		if words, ok := namesSite(s.c.Words, host); ok {
 			if named[host] = words; len(named) == frontHosts {
 				break
@@ -209,6 +204,20 @@ func (s *search) namedSites(list []candidate) map[string][]query.Word {
 		}
 	}
 	return named
+}
+
+// hostsOf yields the hosts of candidates, each once.
+func hostsOf(list []candidate) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		seen := make(map[string]bool)
+		for i := range list {
+			host := hostOf(list[i].url)
+			if !seen[host] && !yield(host) {
+				return
+			}
+			seen[host] = true
+		}
+	}
 }
 
 // frontCandidates are the addresses at which the front page of a host may be: the root, and those

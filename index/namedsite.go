@@ -30,13 +30,7 @@ func (s *search) findNamed(list []candidate) {
 	if len(s.c.Words) < namedLeast {
 		return
 	}
-	seen := make(map[string]bool)
-	for i := range list {
-		host := hostOf(list[i].url)
-		if seen[host] {
-			continue
-		}
-		seen[host] = true
+	for host := range hostsOf(list) {
 		if from, to, ok := nameIn(s.c.Words, host); ok && to-from < len(s.c.Words) {
 			var name []string
 			for _, w := range s.c.Words[from:to] {
