@@ -258,20 +258,23 @@ func contentOf(r *record) (c *content, err error) {
 	return c, nil
 }
 
-// of is a document that was found before.
-func (s *session) of(id int64) (*candidate, error) {
-	if c := s.docs[id]; c != nil {
-		return c, nil
+// of returns documents that were found before.
+func (s *session) of(ids []int64) ([]*candidate, error) {
+	list := make([]*candidate, len(ids))
+	for i, id := range ids {
+		if list[i] = s.docs[id]; list[i] == nil {
+			return nil, fmt.Errorf("there is no document %d in this search", id)
+		}
 	}
-	return nil, fmt.Errorf("there is no document %d in this search", id)
+	return list, nil
 }
 
 func (s *session) matchAnchors(q *index.AnchorsQuestion) (matches []float64, err error) {
-	for _, id := range q.IDs {
-		c, err := s.of(id)
-		if err != nil {
-			return nil, err
-		}
+	list, err := s.of(q.IDs)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range list {
 		m, err := s.anchors.Match(c.about.Anchors, c.about.Headings, c.about.Language, q.Words)
 		if err != nil {
 			return nil, err
@@ -282,24 +285,24 @@ func (s *session) matchAnchors(q *index.AnchorsQuestion) (matches []float64, err
 }
 
 func (s *session) sketches(q *index.SketchesQuestion) ([]index.Sketched, error) {
-	list := make([]index.Sketched, len(q.IDs))
-	for i, id := range q.IDs {
-		c, err := s.of(id)
-		if err != nil {
-			return nil, err
-		}
+	found, err := s.of(q.IDs)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]index.Sketched, len(found))
+	for i, c := range found {
 		list[i] = index.Sketched{Sketch: c.sketch, Translations: c.about.Translations, Sample: c.sample}
 	}
 	return list, nil
 }
 
 func (s *session) columns(q *index.ColumnsQuestion) ([][]float64, error) {
+	list, err := s.of(q.IDs)
+	if err != nil {
+		return nil, err
+	}
 	out := make([][]float64, len(q.Weights))
-	for _, id := range q.IDs {
-		c, err := s.of(id)
-		if err != nil {
-			return nil, err
-		}
+	for _, c := range list {
 		scores, err := index.ScoreTexts(q.Expr, q.Statistics, c.Tokens, &c.texts, q.Weights...)
 		if err != nil {
 			return nil, err

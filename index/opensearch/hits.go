@@ -17,11 +17,9 @@ func (s *session) hits(ctx context.Context, q *index.HitsQuestion) ([]index.Hit,
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*candidate, len(q.IDs))
-	for i, id := range q.IDs {
-		if list[i], err = s.of(id); err != nil {
-			return nil, err
-		}
+	list, err := s.of(q.IDs)
+	if err != nil {
+		return nil, err
 	}
 	var shown map[string]*record
 	var times overlay

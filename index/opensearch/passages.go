@@ -8,13 +8,9 @@ import (
 
 // passages looks into the heads of the texts of documents, as index files do, with one request.
 func (s *session) passages(ctx context.Context, q *index.PassagesQuestion) ([]float64, error) {
-	list := make([]*candidate, len(q.IDs))
-	for i, id := range q.IDs {
-		c, err := s.of(id)
-		if err != nil {
-			return nil, err
-		}
-		list[i] = c
+	list, err := s.of(q.IDs)
+	if err != nil {
+		return nil, err
 	}
 	heads, err := s.stored(ctx, clustersOf(list), "stored.head")
 	if err != nil {

@@ -10,14 +10,13 @@ import (
 // texts and then, where words are missing, in the rests of those that are not too long. So most
 // searches send one request for it.
 func (s *session) typed(ctx context.Context, q *index.TypedQuestion) ([]index.Typed, error) {
-	list := make([]*candidate, len(q.IDs))
+	list, err := s.of(q.IDs)
+	if err != nil {
+		return nil, err
+	}
 	looking := make(map[string]*index.TypedWords, len(list)) // by cluster
-	for i, id := range q.IDs {
-		c, err := s.of(id)
-		if err != nil {
-			return nil, err
-		}
-		list[i], looking[c.Cluster] = c, q.Look(c.Tokens)
+	for _, c := range list {
+		looking[c.Cluster] = q.Look(c.Tokens)
 	}
 	heads, err := s.stored(ctx, clustersOf(list), "stored.head", "stored.more")
 	if err != nil {
