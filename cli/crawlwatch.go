@@ -26,11 +26,11 @@ type crawlSummary struct {
 	// is found.
 	OutOfScope map[string]int64 `json:"out_of_scope,omitempty"`
 	// Again is the result for each URL of --again.
-	Again     []frontier.Came `json:"again,omitempty"`
-	Documents int             `json:"documents"`
-	Backlog   int             `json:"backlog"` // rows left for observers
-	Seconds   float64         `json:"seconds"`
-	Data      string          `json:"data"`
+	Again     []frontier.Outcome `json:"again,omitempty"`
+	Documents int                `json:"documents"`
+	Backlog   int                `json:"backlog"` // rows left for observers
+	Seconds   float64            `json:"seconds"`
+	Data      string             `json:"data"`
 	// Others says that other processes continue the crawl.
 	Others bool `json:"others,omitempty"`
 
@@ -171,7 +171,7 @@ func (s *session) countCrawl(sum *crawlSummary, interrupted bool) (left left, er
 	if sum.Documents, err = s.app.countDocuments(ctx, s.repo); err != nil {
 		return left, err
 	}
-	sum.Again, err = frontier.CameOf(ctx, s.repo.DB(), s.asked, sum.Started)
+	sum.Again, err = frontier.Outcomes(ctx, s.repo.DB(), s.asked, sum.Started)
 	return left, err
 }
 

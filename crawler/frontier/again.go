@@ -129,37 +129,37 @@ func askedFirst(jobs []crawler.Job) (asked, others []crawler.Job) {
 	return slices.Clip(asked), others
 }
 
-// CameOf says what came of URLs that were asked for at the time since.
-func CameOf(ctx context.Context, db *txn.DB, list []Asked, since time.Time) (came []Came, err error) {
+// Outcomes says what came of URLs that were asked for at the time since.
+func Outcomes(ctx context.Context, db *txn.DB, list []Asked, since time.Time) (outcomes []Outcome, err error) {
 	for _, a := range list {
-		c := Came{URL: a.URL, Why: a.Why}
+		o := Outcome{URL: a.URL, Why: a.Why}
 		if a.Due {
 			i, err := Inspect(ctx, db, a.URL)
 			if err != nil {
 				return nil, err
 			}
-			c.fill(i, since)
+			o.fill(i, since)
 		}
-		came = append(came, c)
+		outcomes = append(outcomes, o)
 	}
-	return came, nil
+	return outcomes, nil
 }
 
-// Came is the outcome for a URL that was asked for.
-type Came struct {
+// Outcome is what came of a URL that was asked for.
+type Outcome struct {
 	URL page.URL `json:"url"`
 	// Visit is the visit that was made. If there was none it is nil, and Why says why.
 	Visit *PastVisit `json:"visit,omitempty"`
 	Why   string     `json:"why,omitempty"`
 }
 
-func (c *Came) fill(i *Inspection, since time.Time) {
+func (o *Outcome) fill(i *Inspection, since time.Time) {
 	if i == nil {
 		return
 	}
 	if n := len(i.History); n > 0 && !i.History[n-1].Time.Before(since.Truncate(time.Millisecond)) {
-		c.Visit = &i.History[n-1]
+		o.Visit = &i.History[n-1]
 		return
 	}
-	c.Why = cmp.Or(i.NotFetched, i.leftAlone, "the crawl ended before it")
+	o.Why = cmp.Or(i.NotFetched, i.leftAlone, "the crawl ended before it")
 }

@@ -35,20 +35,20 @@ func (c *Crawl) Begin(ctx context.Context, db *txn.DB, config Config, seeds []pa
 	if err != nil {
 		return fmt.Errorf("frontier: encode settings: %w", err)
 	}
-	mark, err := json.Marshal(keptForm{Config: config, Beginning: c.token()})
+	mark, err := json.Marshal(storedForm{Config: config, Beginning: c.token()})
 	if err != nil {
 		return fmt.Errorf("frontier: encode settings: %w", err)
 	}
 	for {
-		kept, err := isKept(ctx, db, data, seeds)
-		if err != nil || kept == keptAll {
+		found, err := compareStored(ctx, db, data, seeds)
+		if err != nil || found == same {
 			return err
 		}
-		if kept == keptButLimit { // the same URLs are taken
+		if found == sameButLimit { // the same URLs are taken
 			if err := c.takeUp(ctx, db, config); err != nil {
 				return err
 			}
-			return keepConfig(ctx, db, data)
+			return storeConfig(ctx, db, data)
 		}
 		marked, err := c.mark(ctx, db, mark)
 		if err != nil {
@@ -71,7 +71,7 @@ func (c *Crawl) mark(ctx context.Context, db *txn.DB, mark []byte) (marked bool,
 		if err != nil {
 			return err
 		}
-		var form keptForm
+		var form storedForm
 		if v.Exists && json.Unmarshal(v.Data, &form) == nil && form.Beginning != "" && c.isBeginning(ctx, form.Beginning) {
 			return nil
 		}
@@ -87,10 +87,10 @@ func (c *Crawl) mark(ctx context.Context, db *txn.DB, mark []byte) (marked bool,
 
 // beginMarked is Begin after its first step.
 func (c *Crawl) beginMarked(ctx context.Context, db *txn.DB, config Config, mark, data []byte, seeds []page.URL) error {
-	if err := keepSeeds(ctx, db, seeds); err != nil {
+	if err := storeSeeds(ctx, db, seeds); err != nil {
 		return err
 	}
-	if err := keepConfig(ctx, db, mark); err != nil {
+	if err := storeConfig(ctx, db, mark); err != nil {
 		return err
 	}
 	if err := c.takeUp(ctx, db, config); err != nil {
@@ -128,8 +128,8 @@ func begun(ctx context.Context, db *txn.DB, mark, data []byte) error {
 	return nil
 }
 
-// keptForm is the form in which settings are stored.
-type keptForm struct {
+// storedForm is the form in which settings are stored.
+type storedForm struct {
 	Config
 	// Beginning names the process that is beginning a crawl with these settings.
 	Beginning string `json:"beginning,omitempty"`
@@ -177,44 +177,44 @@ func (c *Crawl) takeUp(ctx context.Context, db *txn.DB, config Config) error {
 	return err
 }
 
-// keptness says how far settings and seeds equal the stored ones.
-type keptness uint8
+// comparison says how far settings and seeds equal the stored ones.
+type comparison uint8
 
 const (
-	keptNot keptness = iota
-	keptButLimit
-	keptAll
+	different    comparison = iota
+	sameButLimit            // of pages per host
+	same
 )
 
-// isKept compares settings and seeds with the stored ones. Settings with a mark do not
+// compareStored compares settings and seeds with the stored ones. Settings with a mark do not
 // count.
-func isKept(ctx context.Context, db *txn.DB, config []byte, seeds []page.URL) (keptness, error) {
+func compareStored(ctx context.Context, db *txn.DB, config []byte, seeds []page.URL) (comparison, error) {
 	tx, err := db.Begin(ctx)
 	if err != nil {
-		return keptNot, err
+		return different, err
 	}
 	defer tx.Rollback()
-	kept, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
-	if err != nil || !kept.Exists {
-		return keptNot, err
+	stored, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
+	if err != nil || !stored.Exists {
+		return different, err
 	}
-	var form keptForm
-	if json.Unmarshal(kept.Data, &form) == nil && form.Beginning != "" {
-		return keptNot, nil
+	var form storedForm
+	if json.Unmarshal(stored.Data, &form) == nil && form.Beginning != "" {
+		return different, nil
 	}
-	same := keptAll
-	if !bytes.Equal(kept.Data, config) {
-		if same = keptButLimit; !bytes.Equal(withoutLimit(kept.Data), withoutLimit(config)) {
-			return keptNot, nil
+	found := same
+	if !bytes.Equal(stored.Data, config) {
+		if found = sameButLimit; !bytes.Equal(withoutLimit(stored.Data), withoutLimit(config)) {
+			return different, nil
 		}
 	}
 	for _, u := range seeds {
 		v, err := tx.Get(ctx, schema.URLRow(u), schema.Seed)
 		if err != nil || !v.Exists {
-			return keptNot, err
+			return different, err
 		}
 	}
-	return same, nil
+	return found, nil
 }
 
 // withoutLimit returns encoded settings without the limit of pages per host; nil if
@@ -232,7 +232,7 @@ func withoutLimit(data []byte) []byte {
 	return b
 }
 
-func keepConfig(ctx context.Context, db *txn.DB, data []byte) error {
+func storeConfig(ctx context.Context, db *txn.DB, data []byte) error {
 	_, err := db.Run(ctx, func(tx *txn.Txn) error {
 		tx.Set(schema.AppRow, schema.CrawlConfig, data)
 		return nil

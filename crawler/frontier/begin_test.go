@@ -77,7 +77,7 @@ func isMarked(t *testing.T, db *txn.DB) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var form keptForm
+	var form storedForm
 	if err := json.Unmarshal(v.Data, &form); err != nil {
 		t.Fatal(err)
 	}
@@ -157,11 +157,11 @@ func TestBeginTogether(t *testing.T) {
 func TestBeginAfterDeath(t *testing.T) {
 	list := newBeginners(t, 2)
 	dead, next := &list[0], &list[1]
-	mark := encoded(t, keptForm{Config: Config{Scope: "page"}, Beginning: dead.token()})
+	mark := encoded(t, storedForm{Config: Config{Scope: "page"}, Beginning: dead.token()})
 	if marked, err := dead.mark(t.Context(), dead.db, mark); err != nil || !marked {
 		t.Fatalf("mark: %t, %v", marked, err)
 	}
-	own := encoded(t, keptForm{Beginning: next.token()})
+	own := encoded(t, storedForm{Beginning: next.token()})
 	if marked, err := next.mark(t.Context(), next.db, own); err != nil || marked {
 		t.Errorf("marked beside a process that is alive: %t, %v", marked, err)
 	}
@@ -184,7 +184,7 @@ func TestKilledBeforeSeeds(t *testing.T) {
 	list := newBeginners(t, 3)
 	dead, worker, next := &list[0], &list[1], &list[2]
 	config := Config{Scope: "host", MaxDepth: -1}
-	if marked, err := dead.mark(t.Context(), dead.db, encoded(t, keptForm{Config: config, Beginning: dead.token()})); err != nil || !marked {
+	if marked, err := dead.mark(t.Context(), dead.db, encoded(t, storedForm{Config: config, Beginning: dead.token()})); err != nil || !marked {
 		t.Fatalf("mark: %t, %v", marked, err)
 	}
 	dead.process.Die()

@@ -50,7 +50,7 @@ func ReadConfig(ctx context.Context, db *txn.DB) (c Config, seeds []page.URL, ok
 		return c, nil, false, err
 	}
 	defer tx.Rollback()
-	if c, ok, err = keptConfig(ctx, tx); err != nil || !ok {
+	if c, ok, err = storedConfig(ctx, tx); err != nil || !ok {
 		return c, nil, false, err
 	}
 	seeds, err = readSeedsAt(ctx, tx)
@@ -62,8 +62,8 @@ func (c Config) begun(seeds []page.URL) bool {
 	return len(seeds) > 0 || c.scope().Kind == scope.Any
 }
 
-// keptConfig reads the stored settings. If there are none, ok is false.
-func keptConfig(ctx context.Context, tx *txn.Txn) (c Config, ok bool, err error) {
+// storedConfig reads the stored settings. If there are none, ok is false.
+func storedConfig(ctx context.Context, tx *txn.Txn) (c Config, ok bool, err error) {
 	v, err := tx.Get(ctx, schema.AppRow, schema.CrawlConfig)
 	if err != nil || !v.Exists {
 		return c, false, err
@@ -111,20 +111,20 @@ func (c Config) Excluded(seeds []page.URL) (map[page.URL]scope.Decision, error) 
 	return excluded, nil
 }
 
-// keepSeeds keeps seeds, even excluded ones: an excluded seed still determines the
+// storeSeeds stores seeds, even excluded ones: an excluded seed still determines the
 // hosts of the crawl, and is fetched once it is no longer excluded.
-func keepSeeds(ctx context.Context, db *txn.DB, seeds []page.URL) error {
+func storeSeeds(ctx context.Context, db *txn.DB, seeds []page.URL) error {
 	err := inChunks(ctx, db, seeds, func(tx *txn.Txn, u page.URL) error {
 		tx.Set(schema.URLRow(u), schema.Seed, nil)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("frontier: keep seeds: %w", err)
+		return fmt.Errorf("frontier: store seeds: %w", err)
 	}
 	return nil
 }
 
-// queueSeeds queues the kept seeds that are not excluded, and lowers the depth of known
+// queueSeeds queues the stored seeds that are not excluded, and lowers the depth of known
 // ones to 0. It removes excluded ones that were never visited from the queue.
 func queueSeeds(ctx context.Context, db *txn.DB, s *scope.Scope) error {
 	seeds, err := readSeeds(ctx, db)

@@ -119,7 +119,7 @@ func (c *Crawl) Follow(ctx context.Context, tx *txn.Txn) (crawling bool, err err
 	if c.has(v.TS) {
 		return true, nil
 	}
-	config, _, err := keptConfig(ctx, tx)
+	config, _, err := storedConfig(ctx, tx)
 	if err != nil {
 		return false, err
 	}

@@ -205,7 +205,7 @@ func HostQueues(ctx context.Context, db *txn.DB) ([]HostQueue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("frontier: read the queues: %w", err)
 	}
-	config, _, err := keptConfig(ctx, tx)
+	config, _, err := storedConfig(ctx, tx)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func CountDue(ctx context.Context, db *txn.DB, now time.Time) (fresh, revisits i
 	if err != nil {
 		return 0, 0, fmt.Errorf("frontier: count what is due: %w", err)
 	}
-	config, _, err := keptConfig(ctx, tx)
+	config, _, err := storedConfig(ctx, tx)
 	if err != nil || config.MaxPagesPerHost == 0 {
 		return fresh, revisits, err
 	}

@@ -43,7 +43,7 @@ func TestLeftAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	came, err := frontier.CameOf(t.Context(), r.db, list, time.Now())
+	came, err := frontier.Outcomes(t.Context(), r.db, list, time.Now())
 	if err != nil || came[0].Visit != nil || !strings.HasPrefix(came[0].Why, "its host is left alone: ") {
 		t.Errorf("asked for by name: %+v, %v", came, err)
 	}
