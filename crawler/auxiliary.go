@@ -228,7 +228,7 @@ func (c *Crawler) endPass(h *host, now time.Time) {
 }
 
 // fetchAux requests a file and adds what it lists, or requests a probe.
-func (c *Crawler) fetchAux(h *host, s auxiliary) func(context.Context) (exchange, func(time.Time), error) {
+func (c *Crawler) fetchAux(h *host, s auxiliary) task {
 	if s.kind == auxProbe {
 		return c.fetchProbe(h, s)
 	}

@@ -86,10 +86,13 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 	return nil, time.Time{}
 }
 
+// task makes a request. It also returns how to apply what it has learned.
+type task func(context.Context) (x exchange, apply func(now time.Time), err error)
+
 // send starts the request; its slots have been acquired.
 func (c *Crawler) send(h *host, r *request, slots []*slot) {
 	c.cancelQuiesce()
-	var do func(ctx context.Context) (exchange, func(now time.Time), error)
+	var do task
 	switch r.kind {
 	case robotsRequest:
 		h.robotsBusy = true
@@ -104,7 +107,7 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 		c.meter.jobs++
 	}
 	c.start(func(ctx context.Context) func() error {
-		x, then, err := do(ctx)
+		x, apply, err := do(ctx)
 		if err == nil && x.class == fetch.Canceled && ctx.Err() == nil && c.asked.Err() == nil {
 			err = errFetcherClosed
 		}
@@ -114,7 +117,7 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 				c.meter.jobs--
 				c.meter.pageBytes += x.bytes
 			}
-			then(now) // first, because the delay depends on what it learns
+			apply(now) // first, because the delay depends on what it learns
 			c.finish(h, x, slots, now)
 			c.push(h, now)
 			if err != nil {

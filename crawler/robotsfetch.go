@@ -17,7 +17,7 @@ const refusedRetry = time.Hour
 // fetchRobots requests u, the host's robots.txt or the target of its redirect. A fetch
 // of the host's own URL is recorded and loaded. The target of a redirect is not: it may
 // be any page, and its own robots.txt was not asked.
-func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchange, func(time.Time), error) {
+func (c *Crawler) fetchRobots(h *host, u page.URL) task {
 	prev, agent, bare := h.policy, c.opts.Agent, c.bare[h.key]
 	own := HostOf(u) == h.key && u.IsRobotsTxt()
 	if prev.Verdict != robots.Follow || h.robotsCookies == nil {
@@ -38,10 +38,6 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchan
 		}
 		group := policy.Group(agent)
 		sitemaps := sitemapsOf(policy, h.key, c.opts.Sources.MaxSitemaps)
-		then := func(now time.Time) {
-			h.robotsBusy, h.aux.announced = false, sitemaps
-			c.learnRobots(h, policy, group, x, now)
-		}
 		var err error
 		if own {
 			err = c.loadOther(ctx, u, &res)
@@ -52,7 +48,10 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) func(context.Context) (exchan
 		if err != nil { // robots.txt stays due, and everything is done again
 			return x, func(time.Time) { h.robotsBusy = false }, err
 		}
-		return x, then, nil
+		return x, func(now time.Time) {
+			h.robotsBusy, h.aux.announced = false, sitemaps
+			c.learnRobots(h, policy, group, x, now)
+		}, nil
 	}
 }
 
@@ -69,11 +68,10 @@ func readAsFar(res *fetch.Result) page.Fetch {
 // exchange makes one request.
 func (c *Crawler) exchange(ctx context.Context, req fetch.Request) (fetch.Result, exchange) {
 	start := time.Now()
-	if c.lost() {
-		res := notMade(req.URL, start)
-		return res, exchangeOf(req.URL, start, start, &res)
+	res := notMade(req.URL, start)
+	if !c.lost() {
+		res = c.fetcher.Fetch(ctx, req)
 	}
-	res := c.fetcher.Fetch(ctx, req)
 	return res, exchangeOf(req.URL, start, time.Now(), &res)
 }
 

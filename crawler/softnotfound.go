@@ -222,7 +222,7 @@ func (c *Crawler) queueProbe(h *host) {
 }
 
 // fetchProbe requests a probe.
-func (c *Crawler) fetchProbe(h *host, s auxiliary) func(context.Context) (exchange, func(time.Time), error) {
+func (c *Crawler) fetchProbe(h *host, s auxiliary) task {
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := c.exchange(ctx, fetch.Request{URL: s.url, Cookies: fetch.NewCookies()})
 		says, isPage := shinglesOf(&res.Fetch)

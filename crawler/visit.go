@@ -21,7 +21,7 @@ import (
 // the record of a fetch that was not loaded and will be made again: the newer fetch
 // counts, in the index and in the replay. The other order could leave a page in the
 // index that no record explains.
-func (c *Crawler) visit(h *host, j Job) func(context.Context) (exchange, func(time.Time), error) {
+func (c *Crawler) visit(h *host, j Job) task {
 	soft := h.soft.ask(&c.opts.Sources, &j)
 	known := h.icons
 	w := c.wallOf(h, j)

@@ -63,7 +63,7 @@ type delay struct {
 // duplicates. They concern all crawlers (RFC 9309 section 2.2.4). The sitemap protocol
 // does not allow relative references, but they occur: resolve them against the URL of
 // the robots.txt.
-func (f *File) Sitemaps() []string { return append([]string(nil), f.sitemaps...) }
+func (f *File) Sitemaps() []string { return slices.Clone(f.sitemaps) }
 
 // Stats returns the counts of the file.
 func (f *File) Stats() Stats { return f.stats }
@@ -221,10 +221,7 @@ func (p *parser) sitemap(value string) {
 // isBareSitemap reports whether a line is only an http URL.
 func isBareSitemap(line string) bool {
 	lower := strings.ToLower(line)
-	return !strings.ContainsAny(line, blanks) &&
-		slices.ContainsFunc([]string{"http://", "https://"}, func(scheme string) bool {
-			return strings.HasPrefix(lower, scheme)
-		})
+	return !strings.ContainsAny(line, blanks) && (strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://"))
 }
 
 // maxDelay replaces longer delays. It is far beyond any cap that a crawler sets, and
