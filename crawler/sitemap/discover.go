@@ -44,11 +44,6 @@ func (r Relation) String() string {
 type Reference struct {
 	URL      page.URL
 	Relation Relation
-	// Lang is hreflang as written, for translations only; "x-default" is a page for all
-	// other languages.
-	Lang string
-	// Title is what the page calls a feed.
-	Title string
 }
 
 var (
@@ -66,12 +61,13 @@ func Discover(self page.URL, root *html.Node) []Reference {
 	var found []Reference
 	seen := make(map[Reference]bool)
 	doc.FindMatcher(linkElements).NotMatcher(inTemplate).EachWithBreak(func(_ int, s *goquery.Selection) bool {
-		r, ok := reference(s)
+		relation, ok := relationOf(s)
 		if !ok {
 			return true
 		}
 		u, err := base.Resolve(s.AttrOr("href", ""))
-		if r.URL = u; err != nil || u == self || seen[r] {
+		r := Reference{u, relation}
+		if err != nil || u == self || seen[r] {
 			return true
 		}
 		seen[r] = true
@@ -90,20 +86,19 @@ func resolverFor(self page.URL, doc *goquery.Document) *page.Resolver {
 	return page.NewResolver(self)
 }
 
-// reference returns what a <link> names, except for the URL.
-func reference(s *goquery.Selection) (r Reference, ok bool) {
+// relationOf returns what the target of a <link> is to its page.
+func relationOf(s *goquery.Selection) (r Relation, ok bool) {
 	rel := strings.Fields(strings.ToLower(s.AttrOr("rel", "")))
 	has := func(token string) bool { return slices.Contains(rel, token) }
-	lang := trim(s.AttrOr("hreflang", ""))
 	switch {
 	case has("nofollow") || has("stylesheet"):
 		return r, false
 	case has("alternate") && isFeedType(s.AttrOr("type", "")):
-		return Reference{Relation: FeedOf, Title: strings.Join(strings.Fields(s.AttrOr("title", "")), " ")}, true
+		return FeedOf, true
 	case has("next"):
-		return Reference{Relation: NextOf}, true
-	case has("alternate") && lang != "":
-		return Reference{Relation: TranslationOf, Lang: lang}, true
+		return NextOf, true
+	case has("alternate") && trim(s.AttrOr("hreflang", "")) != "":
+		return TranslationOf, true
 	}
 	return r, false
 }
