@@ -163,7 +163,10 @@ func (s *HostState) mendTimes(now, started time.Time, o *Politeness) {
 	if s.Saved.After(now) {
 		s.Saved = started // by an earlier run
 	}
-	for _, at := range []*time.Time{&s.SitemapsRead, &s.Soft.Asked} {
+	if s.Answered.After(now) {
+		s.Answered = time.Time{} // it has not answered in this run
+	}
+	for _, at := range []*time.Time{&s.SitemapsRead, &s.Soft.Asked, &s.Robots.Since} {
 		if at.After(now) {
 			*at = now
 		}

@@ -140,11 +140,11 @@ func TestMendTimes(t *testing.T) {
 	o.setDefaults()
 	now := epoch.Add(time.Hour)
 	ahead := now.AddDate(10, 0, 0)
-	s := HostState{Saved: ahead, Until: ahead, AskedUntil: ahead, SitemapsRead: ahead, Robots: robots.Policy{Until: ahead}}
+	s := HostState{Saved: ahead, Until: ahead, AskedUntil: ahead, SitemapsRead: ahead, Answered: ahead, Robots: robots.Policy{Until: ahead, Since: ahead}}
 	s.Soft.Asked = ahead
 	s.mendTimes(now, epoch, &o)
 	if s.Until.After(now.Add(o.MaxRetryAfter)) || s.AskedUntil.After(now.Add(o.MaxRetryAfter)) || s.Saved.After(epoch) ||
-		s.SitemapsRead.After(now) || s.Robots.Until.After(now) || s.Soft.Asked.After(now) {
+		s.SitemapsRead.After(now) || s.Robots.Until.After(now) || s.Robots.Since.After(now) || s.Soft.Asked.After(now) || !s.Answered.Before(epoch) {
 		t.Errorf("%+v", s)
 	}
 	can := HostState{
