@@ -222,3 +222,26 @@ func TestStateAfterAFailedSave(t *testing.T) {
 		}
 	})
 }
+
+// All requests of a visit count, even if it could not be loaded.
+func TestRequestsOfAFailedVisit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/b")
+		parseWeb(t, w, "https://a.example/robots.txt 404\nhttps://a.example/a 302 location=/b\nhttps://a.example/b 302 location=/a")
+		job := &f.entries["https://a.example/b"].job
+		job.Source, job.Hops = "https://a.example/a", 1 // so that the visit follows the redirect back
+		f.fault = func(op string) error {
+			if op == "visited" {
+				return errors.New("the store failed")
+			}
+			return nil
+		}
+		c := newCrawler(Options{}, f, w, nil)
+		if err := c.Run(t.Context()); err == nil {
+			t.Fatal("a failed operation did not end the crawl")
+		}
+		if n := int64(len(w.byStart())); n < 3 || c.Status(0).Requests != n {
+			t.Errorf("%d requests, %d were counted", n, c.Status(0).Requests)
+		}
+	})
+}

@@ -27,8 +27,12 @@ func (c *Crawler) visit(h *host, j Job) task {
 	w := c.wallOf(h, j)
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := w.fetch(ctx)
+		giveUp := func(time.Time) {
+			c.countHops(h, w)
+			h.jobs.giveUp(j.URL)
+		}
 		if x.class == fetch.Canceled || w.abandoned {
-			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, nil
+			return x, giveUp, nil
 		}
 		sign := soft.look(&j, &res)
 		v := c.opts.Revisits.judge(j, res, sign.notFound || isFalseIcon(&j, &res.Fetch))
@@ -42,13 +46,14 @@ func (c *Crawler) visit(h *host, j Job) task {
 			err = c.loadVisit(ctx, v)
 		}
 		if err != nil {
-			return x, func(time.Time) { h.jobs.giveUp(j.URL) }, err
+			return x, giveUp, err
 		}
 		return x, func(time.Time) {
 			if h.icons.join(sought) {
 				h.dirty = true
 			}
-			c.learnWall(h, w)
+			c.countHops(h, w)
+			h.learnWall(w)
 			h.jobs.done(j.URL, end.due)
 			if j.Claimed && !res.Fetch.HasFailed() {
 				h.claims.learn(end.changed)

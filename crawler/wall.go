@@ -136,14 +136,18 @@ func (w *wall) wait(ctx context.Context) bool {
 	return false
 }
 
-// learnWall learns from a visit about walls, and counts its exchanges.
-func (c *Crawler) learnWall(h *host, w *wall) {
+// countHops counts the exchanges of a visit before the last one.
+func (c *Crawler) countHops(h *host, w *wall) {
 	for _, x := range w.exchanges {
 		c.meter.exchange(x)
 		h.pace.observe(&c.opts.Politeness, x, c.rng)
 	}
+}
+
+// learnWall learns from a visit about walls.
+func (h *host) learnWall(w *wall) {
 	switch {
-	case w.abandoned || !w.left:
+	case !w.left:
 	case w.returned:
 		h.detours, h.dirty = -1, true // for good
 	case h.detours >= 0:
