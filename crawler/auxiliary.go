@@ -85,12 +85,11 @@ type auxQueue struct {
 	feeds     []page.URL // known feeds
 }
 
-func (q *auxQueue) take() auxiliary {
-	s := q.queue[0]
+// take removes the first request, which is now under way.
+func (q *auxQueue) take() {
 	q.queue = slices.Delete(q.queue, 0, 1)
 	q.turn = false
 	q.busy++
-	return s
 }
 
 // drop removes requests that are not allowed from the front.

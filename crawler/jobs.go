@@ -14,24 +14,23 @@ import (
 // have seen their end): a job must not be done twice.
 type jobBuffer struct {
 	ready    []Job
-	refused  []Job // by robots.txt; the frontier does not know yet
-	inFlight map[page.URL]bool
+	refused  []Job             // by robots.txt; the frontier does not know yet
+	inFlight map[page.URL]bool // true for those that were never visited before
 
 	reading      bool
-	finished     []page.URL        // since reading began
-	finishedNext time.Time         // when the first of them is due again
-	exhausted    bool              // the frontier had no more when last asked
-	again        bool              // a Wake came while reading
-	next         time.Time         // when the frontier has something again; zero: not known
-	first        map[page.URL]bool // jobs of inFlight that were never visited before
-	firstEnded   int               // how many of finished were first visits
-	limited      bool              // the host has a limit of pages
-	short        bool              // the limit left jobs out
-	sifted       bool              // ready was checked against the current robots.txt
+	finished     []page.URL // since reading began
+	finishedNext time.Time  // when the first of them is due again
+	exhausted    bool       // the frontier had no more when last asked
+	again        bool       // a Wake came while reading
+	next         time.Time  // when the frontier has something again; zero: not known
+	firstEnded   int        // how many of finished were first visits
+	limited      bool       // the host has a limit of pages
+	short        bool       // the limit left jobs out
+	sifted       bool       // ready was checked against the current robots.txt
 }
 
 func newJobBuffer() jobBuffer {
-	return jobBuffer{inFlight: make(map[page.URL]bool), first: make(map[page.URL]bool)}
+	return jobBuffer{inFlight: make(map[page.URL]bool)}
 }
 
 // wake notes that the frontier has new entries.
@@ -51,18 +50,24 @@ func (b *jobBuffer) fill(read []Job, asked int, next, now time.Time, room int) {
 			room--
 		}
 	}
-	room -= len(b.first) + b.firstEnded
+	room -= b.firstEnded
 	known := make(map[page.URL]bool, len(b.ready)+len(b.inFlight)+len(b.finished))
 	for _, list := range [][]Job{b.ready, b.refused} {
 		for i := range list {
 			known[list[i].URL] = true
 		}
 	}
+	for u, first := range b.inFlight {
+		if first {
+			room--
+		}
+		known[u] = true
+	}
 	for _, u := range b.finished {
 		known[u] = true
 	}
 	for _, j := range read {
-		if !known[j.URL] && !b.inFlight[j.URL] {
+		if !known[j.URL] {
 			if j.Visits == 0 {
 				if room--; b.limited && room < 0 {
 					b.short = true
@@ -90,24 +95,19 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// take removes the first job.
-func (b *jobBuffer) take() Job {
+// take puts the first job in flight.
+func (b *jobBuffer) take() {
 	j := b.ready[0]
 	b.ready = slices.Delete(b.ready, 0, 1)
-	b.inFlight[j.URL] = true
-	if j.Visits == 0 {
-		b.first[j.URL] = true
-	}
-	return j
+	b.inFlight[j.URL] = j.Visits == 0
 }
 
 // done notes that a job was visited and is due again at next, or never.
 func (b *jobBuffer) done(u page.URL, next time.Time) {
+	first := b.inFlight[u]
 	delete(b.inFlight, u)
-	wasFirst := b.first[u]
-	delete(b.first, u)
 	if b.reading {
-		if wasFirst {
+		if first {
 			b.firstEnded++
 		}
 		b.finished = append(b.finished, u)

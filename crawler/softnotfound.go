@@ -174,7 +174,7 @@ func (h *host) toTakeBack() (list []page.URL) {
 		return nil
 	}
 	for _, u := range h.soft.Suspects {
-		if !h.jobs.inFlight[u] { // a visit under way comes first
+		if _, underWay := h.jobs.inFlight[u]; !underWay { // its visit comes first
 			list = append(list, u)
 		}
 	}
