@@ -157,8 +157,8 @@ func (q *auxQueue) passDue(now time.Time) bool {
 	return !at.IsZero() && !at.After(now)
 }
 
-// beginPass begins a pass if it is time and the host's robots.txt is known. A host that has only resources of pages on other
-// hosts has no sitemaps and feeds that the crawl wants.
+// beginPass begins a pass if it is time and the host's robots.txt is known. A host that has
+// only resources of pages on other hosts has no sitemaps and feeds that the crawl wants.
 func (c *Crawler) beginPass(h *host, now time.Time) {
 	q, o := &h.aux, &c.opts.Sources
 	if !h.rulesKnown(now) || h.uses == usesResources {
