@@ -226,7 +226,7 @@ func (a *app) openTarget(ctx context.Context, to string) (store.Table, error) {
 	if engines.Remote(to) {
 		t.cfg.Store = to
 		table, err := t.openAny(ctx)
-		if wrong := (*store.SettingError)(nil); errors.As(err, &wrong) {
+		if wrong, ok := errors.AsType[*store.SettingError](err); ok {
 			return nil, &usageError{reason: "--to: " + wrong.Error(), help: "indexer copy"}
 		}
 		return table, err

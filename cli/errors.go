@@ -177,8 +177,8 @@ func onlyIndexProblems(err error) bool {
 
 func as[T error]() func(error) bool {
 	return func(err error) bool {
-		var target T
-		return errors.As(err, &target)
+		_, ok := errors.AsType[T](err)
+		return ok
 	}
 }
 

@@ -35,7 +35,10 @@ func (e canceledError) Unwrap() []error { return []error{errInterrupted, e.err} 
 // withInterrupt adds errInterrupted to an error without an outcome of its own if the
 // command was interrupted: some libraries do not return the cause of their context.
 func withInterrupt(ctx context.Context, err error) error {
-	if err == nil || !errors.Is(context.Cause(ctx), errInterrupted) || errors.Is(err, errInterrupted) || errors.As(err, new(statusError)) {
+	if err == nil || !errors.Is(context.Cause(ctx), errInterrupted) || errors.Is(err, errInterrupted) {
+		return err
+	}
+	if _, elsewhere := errors.AsType[statusError](err); elsewhere {
 		return err
 	}
 	if _, known := outcomeOf(err); known && !errors.Is(err, context.Canceled) {

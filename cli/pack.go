@@ -55,7 +55,7 @@ func (a *app) pack(ctx context.Context, paths []string, output string, opts site
 	err := osfile.Write(ctx, output, func(w io.Writer) error {
 		for _, path := range paths {
 			site, err := sites.Load(path)
-			if unread := (*fs.PathError)(nil); errors.As(err, &unread) {
+			if unread, ok := errors.AsType[*fs.PathError](err); ok {
 				return &inputError{what: path, reason: unread.Err.Error()}
 			}
 			if err != nil {

@@ -27,8 +27,7 @@ func report(err error, stderr io.Writer, asJSON bool) int {
 	if err == nil {
 		return statusDone
 	}
-	var elsewhere statusError
-	if errors.As(err, &elsewhere) {
+	if elsewhere, ok := errors.AsType[statusError](err); ok {
 		return int(elsewhere)
 	}
 	o, _ := outcomeOf(err)
