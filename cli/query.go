@@ -188,26 +188,16 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 		return
 	}
 	more := ""
-	if e.LanguageFactor < 1 {
-		more += fmt.Sprintf(" × language %.2f", e.LanguageFactor)
-	}
-	if e.SiteFactor < 1 {
-		more += fmt.Sprintf(" × site %.2f", e.SiteFactor)
-	}
-	if e.SectionFactor > 1 {
-		more += fmt.Sprintf(" × section %.2f", e.SectionFactor)
-	}
-	if e.VersionFactor < 1 {
-		more += fmt.Sprintf(" × version %.2f", e.VersionFactor)
-	}
-	if e.ContentFactor < 1 {
-		more += fmt.Sprintf(" × content %.2f", e.ContentFactor)
-	}
-	if e.TypedFactor > 1 {
-		more += fmt.Sprintf(" × words as typed %.2f", e.TypedFactor)
-	}
-	if e.PassageFactor > 1 {
-		more += fmt.Sprintf(" × words in passages %.2f", e.PassageFactor)
+	for _, factor := range []struct {
+		name  string
+		value float64
+	}{
+		{"language", e.LanguageFactor}, {"site", e.SiteFactor}, {"section", e.SectionFactor}, {"version", e.VersionFactor},
+		{"content", e.ContentFactor}, {"words as typed", e.TypedFactor}, {"words in passages", e.PassageFactor},
+	} {
+		if factor.value != 1 {
+			more += fmt.Sprintf(" × %s %.2f", factor.name, factor.value)
+		}
 	}
 	fmt.Fprintf(b, "    score %.3f = text %.3f × title %.2f × anchors %.2f × rank %.2f%s · %s\n",
 		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, more, e.Tier)
