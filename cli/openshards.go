@@ -98,7 +98,7 @@ func (o *openShards) close() error {
 
 // source is a shard in a directory.
 func (o *openShards) source(shard shardrpc.Shard, dir string) index.ShardSource {
-	return shardDir{o, fmt.Sprintf("shard %d of %d in %s", shard.Number, shard.Of, dir), dir}
+	return shardDir{o, fmt.Sprintf("%v in %s", shard, dir), dir}
 }
 
 type shardDir struct {
@@ -145,10 +145,11 @@ func (s *shardServer) Shards() (list []shardrpc.Shard) {
 
 // Begin implements shardrpc.Holder.
 func (s *shardServer) Begin(ctx context.Context, number, of int) (index.Session, error) {
+	shard := shardrpc.Shard{Number: number, Of: of}
 	if !s.repo.HoldsShard(number, of) {
-		return nil, fmt.Errorf("this worker does not keep shard %d of %d, or is still preparing it", number, of)
+		return nil, fmt.Errorf("this worker does not keep %v, or is still preparing it", shard)
 	}
-	return s.files.begin(ctx, fmt.Sprintf("shard %d of %d", number, of), s.repo.ShardDir(number, of))
+	return s.files.begin(ctx, shard.String(), s.repo.ShardDir(number, of))
 }
 
 func (s *shardServer) stop() error { return errors.Join(s.server.Stop(), s.files.close()) }

@@ -153,7 +153,7 @@ func TestShardsWithoutStore(t *testing.T) {
 	if _, err := s.shards(t.Context()); err == nil {
 		t.Error("it finds shards that it never knew")
 	}
-	s.current = index.NewShards(nil)
+	s.current, s.places = index.NewShards(nil), new(shardPlaces)
 	if got, err := s.shards(t.Context()); err != nil || got != s.current {
 		t.Errorf("it searches %v, %v", got, err)
 	}

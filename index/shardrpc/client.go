@@ -50,7 +50,7 @@ type source struct {
 
 // Name implements index.ShardSource.
 func (s source) Name() string {
-	return fmt.Sprintf("shard %d of %d at %s", s.shard.Number, s.shard.Of, s.address)
+	return fmt.Sprintf("%v at %s", s.shard, s.address)
 }
 
 // Begin implements index.ShardSource.

@@ -48,6 +48,8 @@ type reply struct {
 // Shard names a shard.
 type Shard struct{ Number, Of int }
 
+func (s Shard) String() string { return fmt.Sprintf("shard %d of %d", s.Number, s.Of) }
+
 const (
 	serviceName = "indexer.Shards"
 	streamName  = "Search"

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/webindexer/indexer/repository"
+)
+
+// TestShardFlag: --shard names a data directory, its directory of index files, or one shard.
+func TestShardFlag(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{repository.ShardDir("a", 0, 2), repository.ShardDir("b", 1, 2), repository.ShardDir("copy", 1, 2), repository.ShardDir("other", 0, 3)} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "shard-000.sqlite"), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir("empty", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name    string
+		given   []string
+		missing []string
+		err     string
+	}{
+		{name: "data directories", given: []string{"a", "b"}},
+		{name: "index files and one shard", given: []string{"a/index", repository.ShardDir("b", 1, 2)}},
+		{name: "the same place twice", given: []string{"a", "b", "a/index"}},
+		{name: "a shard is nowhere", given: []string{"b"}, missing: []string{"shard 0 of 2 is in none of the places that were searched"}},
+		{name: "two places", given: []string{"a", "b", "copy"}, err: "--shard: shard 1 of 2 is in two places, b/index/1-of-2 and copy/index/1-of-2"},
+		{name: "two indexes", given: []string{"other", "a"}, err: "shards of different indexes"},
+		{name: "no shards", given: []string{"empty"}, err: "--shard: there is no shard in empty;"},
+		{name: "no place", given: []string{"nowhere"}, err: `--shard: "nowhere" is neither a directory nor HOST:PORT`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := &shardSearch{app: &app{shards: tt.given}}
+			p, err := s.find(t.Context())
+			if tt.err != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), tt.err) {
+					t.Errorf("got %v, want %s", err, tt.err)
+				}
+				return
+			}
+			if err != nil || len(p.at)+len(p.missing) != 2 || !slices.Equal(p.missing, tt.missing) {
+				t.Errorf("got %v, %v, want two shards, of which %q are missing", p, err, tt.missing)
+			}
+		})
+	}
+}
