@@ -12,33 +12,32 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/webindexer/indexer/internal/config"
+	"github.com/webindexer/indexer/repository"
 )
 
-// app holds what the commands share.
+// app is one run of the program: what its commands share.
 type app struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr *console
 	flags  globalFlags
 
-	beginsCrawl bool     // this command starts a crawl
-	archive     string   // where this command writes WARC files, which may be in the data directory
-	works       bool     // this command runs observers on a shared store
-	leases      []string // that it offers to hold
-	shards      []string // --shard: where to search
-	reshards    bool     // this worker divides the index files anew
-	// searchAddress is where this worker answers searches of its shards; "": nowhere.
-	searchAddress string
-	process       bool               // this process was started for the command; false in tests
-	command       string             // as typed, such as "indexer replay"
-	standby       *standby           // of a server; set before the server opens anything
-	reindexes     func(clusters int) // unless nil, this command rebuilds the index files, whatever is in their place
+	process bool // this process was started for the command; false in tests
 	// freeBytes returns the free space of the disk; nil: ask the disk.
 	freeBytes func() (int64, error)
 
-	// Set once the settings are loaded.
-	cfg config.Config
-	log *zap.Logger
+	// Set by configure.
+	command string // as typed, such as "indexer replay"
+	cfg     config.Config
+	log     *zap.Logger
+
+	// Set by single commands, for what they share with others.
+	shards      []string           // query, similar, serve: the places that --shard names
+	beginsCrawl bool               // crawl, serve: opening the repository starts a crawl
+	archive     string             // crawl, serve: where WARC files are written, which may be in the data directory
+	standby     *standby           // serve: set before the server opens anything
+	share       repository.Share   // worker: what it does on a shared store
+	reindexes   func(clusters int) // reindex: opening the repository rebuilds the index files, whatever is in their place
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {

@@ -221,10 +221,12 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	pdfs := pdfReader()
 	opts.PDFReader = pdfs
 	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) { return keptOpen{d.table}, nil }
-	opts.Share = &repository.Share{Coordination: d.coordination, Works: d.alone || a.works, Leases: a.leases, Shards: a.cfg.IndexShards, Reshard: a.reshards, Search: a.searchAddress}
+	share := a.share
+	share.Coordination, share.Shards = d.coordination, a.cfg.IndexShards
 	if d.alone {
-		opts.Share.Leases = []string{observers.LeaseRank, observers.LeaseIndex, repository.LeaseGarbage}
+		share.Works, share.Leases = true, []string{observers.LeaseRank, observers.LeaseIndex, repository.LeaseGarbage}
 	}
+	opts.Share = &share
 	other, closeIndex, err := a.otherIndex()
 	if err != nil {
 		return nil, errors.Join(err, d.leave())
@@ -235,7 +237,7 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 		return nil, denied(errors.Join(err, closeIndex(), d.leave()))
 	}
 	s := &session{app: a, repo: repo, browser: browser, pdfs: pdfs, crawl: crawl, loads: loads, deployment: d, closeIndex: closeIndex, describing: a.describe(ctx, d.self, repo)}
-	if a.works || d.alone {
+	if share.Works {
 		if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
 			a.log.Warn("other processes cannot ask this one", zap.Error(err))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/webindexer/indexer/observers"
+	"github.com/webindexer/indexer/oracle/remote"
 	"github.com/webindexer/indexer/repository"
 )
 
@@ -42,18 +43,21 @@ func (a *app) workerCommand() *cobra.Command {
 			if !a.isShared() || a.cfg.Oracle == "" {
 				return &usageError{reason: "a worker needs a store that processes share, and an oracle: give --store URL and --oracle HOST:PORT (on one machine, crawl, replay and serve run the observers themselves)", help: "indexer worker"}
 			}
-			a.works, a.leases = true, []string{observers.LeaseRank, repository.LeaseGarbage}
+			a.share.Works, a.share.Leases = true, []string{observers.LeaseRank, repository.LeaseGarbage}
 			if !noIndex {
-				a.leases = append(a.leases, observers.LeaseIndex)
+				a.share.Leases = append(a.share.Leases, observers.LeaseIndex)
 			}
-			return a.work(cmd.Context(), serve)
+			if serve != "" {
+				return a.workAndAnswer(cmd.Context(), serve)
+			}
+			return a.work(cmd.Context())
 		},
 	}
 	a.pipelineFlags(cmd)
 	cmd.Flags().BoolVar(&noIndex, "no-index", false, "do not offer to keep the index files")
 	a.indexShardsFlag(cmd)
 	cmd.Flags().StringVar(&serve, "serve", "", "answer searches of the shards kept here, at `HOST:PORT`")
-	cmd.Flags().BoolVar(&a.reshards, "reshard", false, "divide the index files again, into --index-shards; no other worker may keep index files")
+	cmd.Flags().BoolVar(&a.share.Reshard, "reshard", false, "divide the index files again, into --index-shards; no other worker may keep index files")
 	return cmd
 }
 
@@ -63,33 +67,43 @@ const failureEvery = 200 * time.Millisecond
 
 // work runs observers until ctx ends, or until they fail: the worker then ends, and its
 // supervisor starts it again.
-func (a *app) work(ctx context.Context, serve string) (err error) {
-	answer := func(*repository.Repository) (func() error, error) { return func() error { return nil }, nil }
-	if serve != "" {
-		if answer, err = a.listenForSearches(ctx, serve); err != nil {
-			return err
-		}
-	}
+func (a *app) work(ctx context.Context) error {
 	s, err := a.open(ctx, false)
 	if err != nil {
-		stop, _ := answer(nil)
-		return errors.Join(err, stop())
+		return err
 	}
-	stop, err := answer(s.repo)
-	if err != nil {
-		return errors.Join(err, s.close(ctx))
-	}
-	defer func() { err = errors.Join(err, stop()) }()
 	return a.workOn(ctx, s)
 }
 
-// listenForSearches opens the address at which this worker answers searches of its shards.
-// The function that it returns begins to answer, or closes the address if repo is nil.
-func (a *app) listenForSearches(ctx context.Context, address string) (func(repo *repository.Repository) (stop func() error, err error), error) {
+// workAndAnswer is work, and meanwhile answers searches of the shards kept here at an address.
+func (a *app) workAndAnswer(ctx context.Context, address string) (err error) {
 	security, err := a.security()
 	if err != nil {
-		return nil, err
+		return err
 	}
+	l, err := listenForSearches(ctx, address, security)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeListener(l)) }()
+	if a.share.Search, err = reachable(l.Addr(), address); err != nil {
+		return err
+	}
+	s, err := a.open(ctx, false)
+	if err != nil {
+		return err
+	}
+	server, err := a.serveShards(l, s.repo, security)
+	if err != nil {
+		return errors.Join(err, s.close(ctx))
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+	_, _ = fmt.Fprintf(a.stderr, "answering searches at %s\n", a.share.Search)
+	return a.workOn(ctx, s)
+}
+
+// listenForSearches opens the address at which a worker answers searches of its shards.
+func listenForSearches(ctx context.Context, address string, security remote.Security) (net.Listener, error) {
 	if err := security.Check(address); err != nil {
 		return nil, &usageError{reason: "--serve: " + err.Error(), help: "indexer worker"}
 	}
@@ -97,20 +111,7 @@ func (a *app) listenForSearches(ctx context.Context, address string) (func(repo 
 	if err != nil {
 		return nil, fmt.Errorf("listen for searches: %w", err)
 	}
-	if a.searchAddress, err = reachable(l.Addr(), address); err != nil {
-		return nil, errors.Join(err, closeListener(l))
-	}
-	return func(repo *repository.Repository) (func() error, error) {
-		if repo == nil {
-			return func() error { return closeListener(l) }, nil
-		}
-		server, err := a.serveShards(l, repo, security)
-		if err != nil {
-			return nil, errors.Join(err, closeListener(l))
-		}
-		_, _ = fmt.Fprintf(a.stderr, "answering searches at %s\n", a.searchAddress)
-		return server.stop, nil
-	}, nil
+	return l, nil
 }
 
 // workOn is work with an open session, which it closes.
