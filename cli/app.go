@@ -134,5 +134,14 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// printResult prints the result of a command: v in the format json, otherwise text.
+func printResult(w io.Writer, format string, v any, text string) error {
+	if format == "json" {
+		return printJSON(w, v)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
 // isJSON reports whether results are wanted as JSON.
 func (a *app) isJSON() bool { return a.cfg.Format == "json" }

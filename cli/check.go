@@ -52,11 +52,7 @@ func checkStore(ctx context.Context, r *repository.Repository, req control.Reque
 	if err != nil {
 		return err
 	}
-	if req.Format == "json" {
-		err = printJSON(stdout, rep)
-	} else {
-		_, err = io.WriteString(stdout, checkText(rep))
-	}
+	err = printResult(stdout, req.Format, rep, checkText(rep))
 	if rep.Total > 0 {
 		err = errors.Join(fmt.Errorf("%s: %w", count(rep.Total, "problem"), errProblems), err)
 	}

@@ -114,12 +114,9 @@ func (a *app) copyTo(ctx context.Context, to string) (err error) {
 		c.Groups[name] = groupCells{sum.Cells, sum.Bytes}
 		c.Cells, c.Bytes = c.Cells+sum.Cells, c.Bytes+sum.Bytes
 	}
-	if a.isJSON() {
-		return printJSON(a.stdout, c)
-	}
-	_, err = fmt.Fprintf(a.stdout, "Copied %s (%s) to %s in %s, and compared them: no difference.\nIndex files were not copied; they are rebuilt from the store when they are needed.\n",
+	text := fmt.Sprintf("Copied %s (%s) to %s in %s, and compared them: no difference.\nIndex files were not copied; they are rebuilt from the store when they are needed.\n",
 		count(int(c.Cells), "cell"), progress.Bytes(c.Bytes), plain(c.To), progress.Duration(time.Since(began)))
-	return err
+	return printResult(a.stdout, a.cfg.Format, c, text)
 }
 
 func (a *app) sourceName() string {

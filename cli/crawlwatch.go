@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -139,12 +138,7 @@ func (s *session) printCrawl(c *crawler.Crawler, took time.Duration, others, int
 	if err != nil {
 		err, sum.Incomplete = incomplete(err), true
 	}
-	if s.app.isJSON() {
-		err = errors.Join(printJSON(s.app.stdout, &sum), err)
-	} else {
-		_, werr := io.WriteString(s.app.stdout, sum.text())
-		err = errors.Join(werr, err)
-	}
+	err = errors.Join(printResult(s.app.stdout, s.app.cfg.Format, &sum, sum.text()), err)
 	if len(left) > 0 || sum.Incomplete {
 		return errors.Join(err, left.err()) // interrupted: an empty result does not mean that nothing can be fetched
 	}

@@ -172,7 +172,7 @@ func retryLetters(ctx context.Context, r *repository.Repository, letters []notif
 		}
 	}
 	text := fmt.Sprintf("Ran observers again on %s.\n", count(done.Rows, "row"))
-	if err := done.print(stdout, format, text); err != nil {
+	if err := printResult(stdout, format, done, text); err != nil {
 		return err
 	}
 	if done.Failed > 0 {
@@ -181,19 +181,11 @@ func retryLetters(ctx context.Context, r *repository.Repository, letters []notif
 	return nil
 }
 
-func (d retried) print(w io.Writer, format, text string) error {
-	if format == "json" {
-		return printJSON(w, d)
-	}
-	_, err := io.WriteString(w, text)
-	return err
-}
-
 func dropLetters(ctx context.Context, r *repository.Repository, letters []notify.DeadLetter, stdout io.Writer, format string) error {
 	for _, l := range letters {
 		if err := r.DropDead(ctx, l.Observer, l.Row); err != nil {
 			return err
 		}
 	}
-	return retried{Rows: len(letters)}.print(stdout, format, fmt.Sprintf("Forgot %s.\n", count(len(letters), "row")))
+	return printResult(stdout, format, retried{Rows: len(letters)}, fmt.Sprintf("Forgot %s.\n", count(len(letters), "row")))
 }

@@ -129,11 +129,7 @@ func gc(ctx context.Context, r *repository.Repository, req control.Request, stdo
 	if err != nil {
 		return err
 	}
-	if req.Format == "json" {
-		return printJSON(stdout, freed)
-	}
-	_, err = io.WriteString(stdout, freedText(freed, time.Since(began)))
-	return err
+	return printResult(stdout, req.Format, freed, freedText(freed, time.Since(began)))
 }
 
 func freedText(f *repository.Freed, took time.Duration) string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -84,18 +83,19 @@ func (o *onlooker) show(ctx context.Context) error {
 			return err
 		}
 	}
-	var err error
+	holder, err := oracle.ReadHolder(ctx, o.parts.table)
+	if err != nil {
+		return err
+	}
 	if s.Latency, err = repository.Probe(ctx, o.parts.table, probes); err != nil {
 		return err
 	}
-	if err := o.askOracles(ctx, s); err != nil {
-		return err
-	}
+	o.askOracles(ctx, s, holder)
 	oldest, err := o.countBacklog(ctx, s)
 	if err != nil {
 		return err
 	}
-	s.OldestMS = o.age(ctx, slices.Min(append(values(oldest), notWaiting)))
+	s.OldestMS = o.age(ctx, slices.Min(slices.AppendSeq([]uint64{notWaiting}, maps.Values(oldest))))
 	if err := o.waitForSigns(ctx); err != nil {
 		return err
 	}
@@ -109,7 +109,8 @@ func (o *onlooker) show(ctx context.Context) error {
 	if s.Crawl, err = o.crawl(ctx, s.Processes); err != nil {
 		return err
 	}
-	return cmp.Or(o.findProblems(ctx, s), s.print(o.app.stdout, o.app.cfg.Format))
+	s.findProblems(holder, o.oracles != nil)
+	return printResult(o.app.stdout, o.app.cfg.Format, s, s.text())
 }
 
 // signsWithin is how long a process that is alive may take to show a sign of life, on a
@@ -154,35 +155,28 @@ func (o *onlooker) processes(ctx context.Context) (list []processState, err erro
 	return list, nil
 }
 
-func (o *onlooker) askOracles(ctx context.Context, s *state) error {
+// askOracles asks each oracle what it does. holder is the one that serves this store.
+func (o *onlooker) askOracles(ctx context.Context, s *state, holder oracle.Holder) {
 	if o.oracles == nil {
-		return nil
+		return
 	}
-	list := o.oracles.Statuses(ctx, 0)
-	holder, err := oracle.ReadHolder(ctx, o.parts.table)
-	if err != nil {
-		return err
-	}
-	for _, st := range list {
-		one := oracleState{Address: st.Address, State: oracleSilent}
+	for _, st := range o.oracles.Statuses(ctx, 0) {
+		if st.Err != nil {
+			s.Oracles = append(s.Oracles, oracleState{Address: st.Address, State: oracleSilent, Error: st.Err.Error()})
+			continue
+		}
+		one := oracleState{
+			Address: st.Address, State: oracleStandby, Term: st.Term, ServingMS: st.ServingMs, Last: st.Last, Ceiling: st.Ceiling,
+			HandedOut: st.HandedOut, Requests: st.Requests, PerSecond: st.PerSecond, Locks: st.Locks, Liveness: st.Liveness,
+		}
 		switch {
-		case st.Err != nil:
-			one.Error = st.Err.Error()
-		default:
-			one = oracleState{
-				Address: st.Address, State: oracleStandby, Term: st.Term, ServingMS: st.ServingMs, Last: st.Last, Ceiling: st.Ceiling,
-				HandedOut: st.HandedOut, Requests: st.Requests, PerSecond: st.PerSecond, Locks: st.Locks, Liveness: st.Liveness,
-			}
-			switch {
-			case st.Serving && st.Token != "" && st.Token != holder.Token:
-				one.State = oracleForeign
-			case st.Serving:
-				one.State = oracleServing
-			}
+		case st.Serving && st.Token != "" && st.Token != holder.Token:
+			one.State = oracleForeign
+		case st.Serving:
+			one.State = oracleServing
 		}
 		s.Oracles = append(s.Oracles, one)
 	}
-	return nil
 }
 
 // age asks the oracle that serves how long ago a timestamp was handed out, in milliseconds; 0
@@ -236,13 +230,6 @@ func (o *onlooker) leaseOf(n txn.Notification) string {
 	return ""
 }
 
-func values(m map[string]uint64) (list []uint64) {
-	for _, v := range m {
-		list = append(list, v)
-	}
-	return list
-}
-
 func (o *onlooker) listLeases(ctx context.Context, s *state, oldest map[string]uint64) error {
 	held, err := lease.List(ctx, o.parts.table)
 	if err != nil {
@@ -290,37 +277,4 @@ func (o *onlooker) crawl(ctx context.Context, processes []processState) (*crawlS
 		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.State.Process, b.State.Process), cmp.Compare(a.Token, b.Token))
 	})
 	return c, nil
-}
-
-// findProblems lists what keeps the deployment from working.
-func (o *onlooker) findProblems(ctx context.Context, s *state) error {
-	say := func(format string, args ...any) { s.Problems = append(s.Problems, fmt.Sprintf(format, args...)) }
-	holder, err := oracle.ReadHolder(ctx, o.parts.table)
-	if err != nil {
-		return err
-	}
-	serving := slices.ContainsFunc(s.Oracles, func(st oracleState) bool { return st.State == oracleServing })
-	switch {
-	case serving:
-	case o.oracles != nil:
-		say("none of the oracles serves, so nothing can commit: start one with `indexer oracle`")
-	case holder.Token != "" && holder.Address != "":
-		say("the settings name no oracle; the last one to serve was at %s: give --oracle to see how it is doing", holder.Address)
-	}
-	working := false
-	for _, p := range s.Processes {
-		working = working || p.Alive && p.Role == "indexer worker"
-		if !p.Alive {
-			say("process %d on %s shows no signs of life: it is stopped, cut off or dead, and others will take over its work", p.PID, p.Host)
-		}
-	}
-	if !working && o.oracles != nil {
-		say("no worker runs, so nothing that is loaded is indexed: start one with `indexer worker`")
-	}
-	for _, l := range s.Leases {
-		if working && !l.Alive {
-			say("no live process holds the lease %s: a worker takes it within seconds, if one offers to", l.Name)
-		}
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,11 +119,7 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 	if err != nil {
 		return err
 	}
-	if a.isJSON() {
-		return printJSON(a.stdout, res)
-	}
-	_, err = io.WriteString(a.stdout, resultsText(res, f.offset, styleFor(a.stdout)))
-	return err
+	return printResult(a.stdout, a.cfg.Format, res, resultsText(res, f.offset, styleFor(a.stdout)))
 }
 
 // resultsText formats results as text.

@@ -46,20 +46,14 @@ func (a *app) rankCommand() *cobra.Command {
 }
 
 func ranks(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
-	if len(req.Args) == 1 && req.Args[0] == "full" {
+	if onlyArgument(req) == "full" {
 		return fullSolve(ctx, r, req, stdout)
 	}
 	s, err := r.Ranks(ctx)
 	if err != nil {
 		return err
 	}
-	if req.Format == "json" {
-		return printJSON(stdout, s)
-	}
-	t := new(table)
-	rankRows(t, s)
-	_, err = io.WriteString(stdout, t.String())
-	return err
+	return printResult(stdout, req.Format, s, rankTable(s).String())
 }
 
 func fullSolve(ctx context.Context, r *repository.Repository, req control.Request, stdout io.Writer) error {
@@ -67,25 +61,22 @@ func fullSolve(ctx context.Context, r *repository.Repository, req control.Reques
 	if err != nil {
 		return err
 	}
-	if req.Format == "json" {
-		return printJSON(stdout, s)
-	}
-	t := new(table)
-	rankRows(t, &s.Ranks)
+	t := rankTable(&s.Ranks)
 	t.row("full solve", fmt.Sprintf("%s in %.2f s, after %.2f s of reading; the graph takes %.1f MiB",
 		count(s.Iterations, "iteration"), s.SolveSeconds, s.ReadSeconds, float64(s.GraphBytes)/(1<<20)))
 	t.row("greatest error", fmt.Sprintf("%.6f of a rank", s.GreatestError))
 	t.row("sum of errors", fmt.Sprintf("%.6f", s.L1Error))
 	t.row("corrected", count(s.Corrected, "sum"))
-	_, err = io.WriteString(stdout, t.String())
-	return err
+	return printResult(stdout, req.Format, s, t.String())
 }
 
-func rankRows(t *table, s *counts.Ranks) {
+func rankTable(s *counts.Ranks) *table {
+	t := new(table)
 	t.row("urls", fmt.Sprintf("%d with links to or from them", s.URLs))
 	t.row("edges", fmt.Sprint(s.Edges))
 	t.row("tolerance", fmt.Sprintf("%g of a rank", s.Tolerance))
 	t.row("residual", fmt.Sprintf("%.6f in total, at most %.6f when idle; the greatest is %.6f", s.ResidualSum, s.ResidualBound, s.ResidualGreatest))
+	return t
 }
 
 // rankText formats the line about ranks in stats.

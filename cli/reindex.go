@@ -57,15 +57,11 @@ func reindex(ctx context.Context, r *repository.Repository, req control.Request,
 	if err != nil {
 		return fmt.Errorf("rebuild the index files: %w", err)
 	}
-	if req.Format == "json" {
-		return printJSON(stdout, res)
-	}
 	text := fmt.Sprintf("The index files were rebuilt with %s in %s.\n", count(res.Documents, "document"), progress.Duration(fromSeconds(res.Seconds)))
 	if res.Aside != "" {
 		text += fmt.Sprintf("The files that were there before are now in %s.\n", plain(res.Aside))
 	}
-	_, err = io.WriteString(stdout, text)
-	return err
+	return printResult(stdout, req.Format, res, text)
 }
 
 func tellClusters(tell progress.Tell) func(int) {

@@ -50,12 +50,7 @@ func (r *replayRun) printSummary(a *app) error {
 	if text := problemsText(r.problems, r.sum.Problems); text != "" {
 		_, _ = io.WriteString(a.stderr, text)
 	}
-	var err error
-	if a.isJSON() {
-		err = printJSON(a.stdout, &r.sum)
-	} else {
-		_, err = io.WriteString(a.stdout, r.summaryText(a))
-	}
+	err := printResult(a.stdout, a.cfg.Format, &r.sum, r.summaryText(a))
 	return errors.Join(append(r.unusable, err, r.left.err(), r.unknown)...)
 }
 

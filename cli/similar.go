@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,11 +63,7 @@ func (a *app) similar(cmd *cobra.Command, raw string, opts index.SimilarOptions)
 	if err != nil {
 		return err
 	}
-	if a.isJSON() {
-		return printJSON(a.stdout, res)
-	}
-	_, err = io.WriteString(a.stdout, similarText(res, styleFor(a.stdout)))
-	return err
+	return printResult(a.stdout, a.cfg.Format, res, similarText(res, styleFor(a.stdout)))
 }
 
 // similarText formats similar pages as text.

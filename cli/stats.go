@@ -45,18 +45,14 @@ func (a *app) statsCommand() *cobra.Command {
 }
 
 func stats(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
-	if len(req.Args) == 1 && req.Args[0] == "hosts" {
+	if onlyArgument(req) == "hosts" {
 		return statsOfHosts(ctx, r, req, stdout)
 	}
 	s, err := r.Stats(ctx)
 	if err != nil {
 		return err
 	}
-	if req.Format == "json" {
-		return printJSON(stdout, s)
-	}
-	_, err = io.WriteString(stdout, statsText(s))
-	return err
+	return printResult(stdout, req.Format, s, statsText(s))
 }
 
 // statsOfHosts lists the hosts for which a crawl has work, one object per line in JSON.
@@ -115,17 +111,8 @@ func statsText(s *repository.Stats) string {
 			count(int(u.PDF), "PDF document"), count(int(u.Office), "office document")))
 	}
 	t.row("ranks", rankText(&s.Ranks))
-	waiting := 0
-	for _, n := range s.Backlog {
-		waiting += n
-	}
-	t.row("waiting", count(waiting, "row"))
-	for _, observer := range slices.Sorted(maps.Keys(s.Backlog)) {
-		if n := s.Backlog[observer]; n > 0 {
-			t.row("  "+observer, fmt.Sprint(n))
-		}
-	}
-	if waiting > 0 {
+	backlogRows(t, s.Backlog, "")
+	if totalRows(s.Backlog) > 0 {
 		t.row("oldest waits", progress.Duration(fromMS(s.OldestNotificationMS)))
 	}
 	if s.Dead > 0 {
@@ -136,6 +123,23 @@ func statsText(s *repository.Stats) string {
 			progress.Duration(fromMS(l.P50)), progress.Duration(fromMS(l.P95)), progress.Duration(fromMS(l.P99)), l.N))
 	}
 	return t.String()
+}
+
+// backlogRows adds the rows that wait, in total and for each observer. more qualifies the total.
+func backlogRows(t *table, backlog map[string]int, more string) {
+	t.row("waiting", count(totalRows(backlog), "row")+more)
+	for _, observer := range slices.Sorted(maps.Keys(backlog)) {
+		if n := backlog[observer]; n > 0 {
+			t.row("  "+observer, fmt.Sprint(n))
+		}
+	}
+}
+
+func totalRows(backlog map[string]int) (total int) {
+	for _, n := range backlog {
+		total += n
+	}
+	return total
 }
 
 func fromMS(ms float64) time.Duration { return time.Duration(ms * float64(time.Millisecond)) }

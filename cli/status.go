@@ -116,5 +116,5 @@ func printStatus(ctx context.Context, r *repository.Repository, processes []orac
 	if err := r.Failure(); err != nil {
 		s.Problems = append(s.Problems, "observers have stopped: "+err.Error())
 	}
-	return s.print(stdout, req.Format)
+	return printResult(stdout, req.Format, s, s.text())
 }

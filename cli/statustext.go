@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -90,14 +89,6 @@ const (
 	oracleSilent  = "not answering"
 )
 
-func (s *state) print(w io.Writer, format string) error {
-	if format == "json" {
-		return printJSON(w, s)
-	}
-	_, err := io.WriteString(w, s.text())
-	return err
-}
-
 func (s *state) text() string {
 	t := new(table)
 	t.row("store", fmt.Sprintf("%s, answers in %.2f ms (median of %s; slowest %.2f ms)",
@@ -114,21 +105,12 @@ func (s *state) text() string {
 	for i, line := range s.Crawl.lines(s.Time) {
 		t.row(onlyFirst(i, "crawl"), line)
 	}
-	waiting := 0
-	for _, n := range s.Backlog {
-		waiting += n
-	}
 	more := ""
 	if s.BacklogCut {
 		more = " or more"
 	}
-	t.row("waiting", count(waiting, "row")+more)
-	for _, observer := range slices.Sorted(maps.Keys(s.Backlog)) {
-		if n := s.Backlog[observer]; n > 0 {
-			t.row("  "+observer, fmt.Sprint(n))
-		}
-	}
-	if waiting > 0 && s.OldestMS > 0 {
+	backlogRows(t, s.Backlog, more)
+	if totalRows(s.Backlog) > 0 && s.OldestMS > 0 {
 		t.row("oldest waits", progress.Duration(fromMS(s.OldestMS)))
 	}
 	for i, p := range s.Problems {

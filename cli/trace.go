@@ -62,15 +62,11 @@ func traceJourney(ctx context.Context, r *repository.Repository, req control.Req
 		return err
 	}
 	addVisit(j, visits)
-	if req.Format == "json" {
-		return printJSON(stdout, j)
-	}
 	var b strings.Builder
 	for line := range strings.Lines(j.Text()) {
 		b.WriteString(plain(strings.TrimSuffix(line, "\n")) + "\n")
 	}
-	_, err = io.WriteString(stdout, b.String())
-	return err
+	return printResult(stdout, req.Format, j, b.String())
 }
 
 // addVisit adds the cost of the fetch, from the last visits that the crawl remembers.

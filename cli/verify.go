@@ -66,17 +66,14 @@ func verifyRepository(ctx context.Context, r *repository.Repository, req control
 	if err != nil {
 		return err
 	}
-	err = printReport(stdout, rep, req.Format)
+	err = printResult(stdout, req.Format, rep, reportText(rep))
 	if rep.Total > 0 { // report it on standard error, too
 		err = errors.Join(fmt.Errorf("%s: %w", count(rep.Total, "difference"), errDifferences), err)
 	}
 	return err
 }
 
-func printReport(w io.Writer, rep *verify.Report, format string) error {
-	if format == "json" {
-		return printJSON(w, rep)
-	}
+func reportText(rep *verify.Report) string {
 	t := new(table)
 	t.row("snapshot", fmt.Sprint(rep.SnapshotTS))
 	for _, kind := range slices.Sorted(maps.Keys(rep.Checked)) {
@@ -86,6 +83,5 @@ func printReport(w io.Writer, rep *verify.Report, format string) error {
 		t.row("differences", "none")
 	}
 	list(t, "differences", rep.Differences, verify.Difference.String)
-	_, err := io.WriteString(w, t.String())
-	return err
+	return t.String()
 }

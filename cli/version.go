@@ -25,11 +25,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:    exactly(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			v := version()
-			if a.isJSON() {
-				return printJSON(a.stdout, v)
-			}
-			_, err := fmt.Fprintf(a.stdout, "indexer %s\nrevision %s\n%s %s\n", v.Version, v.Revision, v.Go, v.Platform)
-			return err
+			return printResult(a.stdout, a.cfg.Format, v, fmt.Sprintf("indexer %s\nrevision %s\n%s %s\n", v.Version, v.Revision, v.Go, v.Platform))
 		},
 	}
 }

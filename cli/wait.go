@@ -86,29 +86,17 @@ func waitQuiet(ctx context.Context, r *repository.Repository, req control.Reques
 		return err
 	}
 	w.Dead, w.Seconds = len(letters), time.Since(began).Seconds()
-	if req.Format == "json" {
-		return printJSON(stdout, w)
-	}
 	text := fmt.Sprintf("All work is done. (%s waited; waiting took %s.)\n", count(w.Waiting, "row"), progress.Duration(time.Since(began)))
 	if w.Dead > 0 {
 		text += fmt.Sprintf("Observers gave up on %s: see `indexer dead list`.\n", count(w.Dead, "row"))
 	}
-	_, err = io.WriteString(stdout, text)
-	return err
+	return printResult(stdout, req.Format, w, text)
 }
 
 // allWaiting counts the rows that wait for observers, in whatever process.
-func allWaiting(ctx context.Context, r *repository.Repository) (n int, err error) {
+func allWaiting(ctx context.Context, r *repository.Repository) (int, error) {
 	waiting, err := r.Waiting(ctx)
-	for _, rows := range waiting {
-		n += rows
-	}
-	return n, err
+	return totalRows(waiting), err
 }
 
-func rowsWaiting(r *repository.Repository) (n int) {
-	for _, rows := range r.Live().Backlog {
-		n += rows
-	}
-	return n
-}
+func rowsWaiting(r *repository.Repository) int { return totalRows(r.Live().Backlog) }

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/webindexer/indexer/oracle"
+)
+
+// findProblems lists what keeps a deployment from working. holder is the oracle that serves, or
+// served last; hasOracles says that the settings name oracles.
+func (s *state) findProblems(holder oracle.Holder, hasOracles bool) {
+	say := func(format string, args ...any) { s.Problems = append(s.Problems, fmt.Sprintf(format, args...)) }
+	serving := slices.ContainsFunc(s.Oracles, func(st oracleState) bool { return st.State == oracleServing })
+	switch {
+	case serving:
+	case hasOracles:
+		say("none of the oracles serves, so nothing can commit: start one with `indexer oracle`")
+	case holder.Token != "" && holder.Address != "":
+		say("the settings name no oracle; the last one to serve was at %s: give --oracle to see how it is doing", holder.Address)
+	}
+	working := false
+	for _, p := range s.Processes {
+		working = working || p.Alive && p.Role == "indexer worker"
+		if !p.Alive {
+			say("process %d on %s shows no signs of life: it is stopped, cut off or dead, and others will take over its work", p.PID, p.Host)
+		}
+	}
+	if !working && hasOracles {
+		say("no worker runs, so nothing that is loaded is indexed: start one with `indexer worker`")
+	}
+	for _, l := range s.Leases {
+		if working && !l.Alive {
+			say("no live process holds the lease %s: a worker takes it within seconds, if one offers to", l.Name)
+		}
+	}
+}
