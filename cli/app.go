@@ -4,10 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
@@ -52,51 +50,12 @@ type globalFlags struct {
 	indexGiven bool
 }
 
-// settingFlags maps flags to the settings that they set. A command has some of them.
-var settingFlags = map[string]string{
-	"data": "data", "store": "store", "index": "index", "index-shards": "index_shards", "oracle": "oracle", "etcd": "etcd", "log-level": "log_level", "format": "format",
-	"workers": "workers", "commit": "commit", "sync": "sync", "rank-tolerance": "rank_tolerance", "office": "office", "pdf": "pdf", "render": "render", "limit": "query.limit", "per-host": "query.per_host", "lang": "query.language",
-}
-
-// pipelineFlags adds the flags of the commands that load. The values are strings here,
-// because they are checked together with the other settings.
-func (a *app) pipelineFlags(cmd *cobra.Command) {
-	cmd.Flags().String("workers", strconv.Itoa(a.cfg.Workers), "`number` of loaders, and of observers, that run at the same time")
-	cmd.Flags().String("commit", a.cfg.Commit, "`how` transactions commit: auto, one-phase or two-phase")
-	cmd.Flags().String("rank-tolerance", strconv.FormatFloat(a.cfg.RankTolerance, 'g', -1, 64), "relative `error` that ranks may have; 0: keep that of the data directory")
-	cmd.Flags().String("office", a.cfg.Office, "`whether` office documents are indexed from now on: on, off, or keep, as the data directory has it")
-	cmd.Flags().String("pdf", a.cfg.PDF, "`whether` PDF documents are indexed from now on: on, off, or keep, as the data directory has it")
-	cmd.Flags().String("render", a.cfg.Render, "`which` pages are rendered in a browser from now on: off, auto (those built by scripts), all, or keep, as the data directory has it")
-	cmd.Flags().Bool("sync", a.cfg.Sync, "flush writes, so that they survive power loss (slower)")
-}
-
-// own marks flags that do not set the setting that flags with the same name set in other
-// commands.
-const own = "own"
-
-func ownFlag(cmd *cobra.Command, name string) {
-	cmd.Flags().Lookup(name).Annotations = map[string][]string{own: nil}
-}
-
-func isOwn(flag *pflag.Flag) bool {
-	_, is := flag.Annotations[own]
-	return is
-}
-
 // configure loads the settings for a command.
 func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	if completes(cmd) {
 		return nil // mistakes in the settings must not break completion
 	}
-	given := make(map[string]config.Flag)
-	for name, key := range settingFlags {
-		flag := cmd.Flags().Lookup(name)
-		if flag == nil || !flag.Changed || isOwn(flag) {
-			continue
-		}
-		given[key] = config.Flag{Name: name, Value: flag.Value.String()}
-	}
-	crawlSettings(cmd, given)
+	given := givenSettings(cmd)
 	_, a.flags.dataGiven = given["data"]
 	_, a.flags.indexGiven = given["index"]
 	a.command = cmd.CommandPath()

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/webindexer/indexer/crawler/frontier"
 	"github.com/webindexer/indexer/internal/config"
@@ -32,8 +30,7 @@ type crawlFlags struct {
 	first, least, most time.Duration // intervals of revisits
 }
 
-// crawlFlagKeys maps the flags of crawl to the settings that they set. Flags with the same
-// names have other meanings in other commands.
+// crawlFlagKeys maps the flags of crawl to the settings that they set.
 var crawlFlagKeys = map[string]string{
 	"scope": "crawl.scope", "depth": "crawl.depth", "include": "crawl.include", "exclude": "crawl.exclude",
 	"contact": "crawl.contact", "user-agent": "crawl.user_agent", "proxy": "crawl.proxy", "allow-private": "crawl.allow_private",
@@ -59,40 +56,13 @@ func registerCrawl(cmd *cobra.Command, d config.Crawl) {
 	flags.Duration("delay", d.Delay, "minimum `time` between two requests to a host; 0: no pause, but still one at a time")
 	flags.Int("concurrency", d.Concurrency, "`number` of requests at a time to all hosts together")
 	flags.Int("per-host", d.PerHost, "`number` of requests at a time to one host, for your own servers")
-	ownFlag(cmd, "per-host") // of query it sets query.per_host
 	flags.Int64("max-pages", 0, "end after `N` visits (pages, redirects, 404s, failures); 0: no limit")
 	flags.Int("max-pages-per-host", 0, "visit at most `N` URLs of each host, in all runs together; 0: no limit")
 	flags.Int64("max-bytes", 0, "end after receiving this many `bytes`; 0: no limit")
 	flags.Duration("max-time", 0, "end after this `time`; 0: no limit")
 	flags.Bool("no-sitemaps", d.NoSitemaps, "do not read sitemaps and feeds")
 	flags.Bool("icons", d.Icons, "also ask each host for the icon of the site: /favicon.ico, and what its front page names")
-}
-
-// crawlSettings adds the given flags of crawl and serve.
-func crawlSettings(cmd *cobra.Command, given map[string]config.Flag) {
-	if cmd.Name() != "crawl" && cmd.Name() != "serve" {
-		return
-	}
-	commandSettings(cmd, crawlFlagKeys, given)
-	if cmd.Name() == "serve" {
-		commandSettings(cmd, serveFlagKeys, given)
-	}
-}
-
-// commandSettings adds the given flags that set settings. The items of a list become
-// lines.
-func commandSettings(cmd *cobra.Command, keys map[string]string, given map[string]config.Flag) {
-	for name, key := range keys {
-		flag := cmd.Flags().Lookup(name)
-		if flag == nil || !flag.Changed {
-			continue
-		}
-		value := flag.Value.String()
-		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			value = strings.Join(list.GetSlice(), "\n")
-		}
-		given[key] = config.Flag{Name: name, Value: value}
-	}
+	setSettings(flags, crawlFlagKeys)
 }
 
 // flagsOf returns the settings of a crawl.

@@ -90,17 +90,13 @@ func (s *session) leftOfCrawl(ctx context.Context, ended string) (left, error) {
 
 // crawlLine shows the progress of a crawl on one line, and why it is slow, if so.
 func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string {
-	backlog := 0
-	for _, n := range live.Backlog {
-		backlog += n
-	}
 	parts := []string{fmt.Sprintf("%d pages  %.1f/s  %s", st.Pages, st.PerSecond, megabytes(st.Bytes))}
 	for _, p := range []struct {
 		n    int
 		what string
 	}{
 		{st.Hosts.Active, "active"}, {st.Hosts.Politeness, "waiting for their delay"}, {st.Hosts.Robots, "waiting for robots.txt"},
-		{st.Hosts.Backoff, "backing off"}, {st.Hosts.Waiting, "waiting for a slot"}, {st.Hosts.Sleeping, "asleep"}, {backlog, "to index"},
+		{st.Hosts.Backoff, "backing off"}, {st.Hosts.Waiting, "waiting for a slot"}, {st.Hosts.Sleeping, "asleep"}, {totalRows(live.Backlog), "to index"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))

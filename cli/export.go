@@ -99,7 +99,6 @@ func (a *app) exportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj, ciff, similar or wacz")
-	ownFlag(cmd, "format")
 	cmd.Flags().StringVar(&table, "table", "", "`table` to write as jsonl or parquet: documents or links (default documents)")
 	cmd.Flags().Float64Var(&threshold, "threshold", export.DefaultThreshold, "minimum `similarity` of pairs, from 0.5 to 1")
 	cmd.Flags().StringArrayVar(&urls, "url", nil, "`URL` of a page to write as wacz; may be given several times")

@@ -104,7 +104,6 @@ func (a *app) inspectCommand() *cobra.Command {
 	}
 	momentFlag(cmd, &at)
 	cmd.Flags().IntVar(&limit, "limit", 0, "show at most this many `entries` of each list; 0: all (default: 20 in text, all in JSON)")
-	ownFlag(cmd, "limit")
 	cmd.Flags().StringVar(&after, "after", "", "continue at a `cursor` that inspect printed for the same URL")
 	cmd.Flags().StringVar(&screenshot, "screenshot", "", "write the screenshot of the rendered page to a `file` (-: standard output) and show nothing else")
 	return cmd

@@ -82,6 +82,7 @@ func (a *app) queryCommand() *cobra.Command {
 	cmd.Flags().String("lang", a.cfg.Query.Language, "`language` of the reader: other languages count less, unless the query is in one")
 	cmd.Flags().BoolVar(&f.unfold, "unfold", false, "show versions, translations and near-duplicates as hits of their own")
 	cmd.Flags().BoolVar(&f.verbatim, "verbatim", false, "search for the words as typed, without correcting their spelling")
+	setSettings(cmd.Flags(), map[string]string{"limit": "query.limit", "per-host": "query.per_host", "lang": "query.language"})
 	a.shardFlags(cmd)
 	cmd.Flags().BoolVar(&f.explain, "explain", false, "show how each score was computed")
 	return cmd

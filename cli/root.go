@@ -57,6 +57,9 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.StringVar(&a.flags.config, "config", "", "settings `file` (default: config.yaml, if it exists)")
 	flags.String("log-level", a.cfg.LogLevel, "minimum `level` of log messages: debug, info, warn or error")
 	flags.String("format", a.cfg.Format, "`format` of results: text or json")
+	setSettings(flags, map[string]string{
+		"data": "data", "store": "store", "index": "index", "oracle": "oracle", "etcd": "etcd", "log-level": "log_level", "format": "format",
+	})
 	root.CompletionOptions.DisableDefaultCmd = true // completionCommand takes its place
 	root.SetHelpCommand(helpCommand())
 	showDefaults(root)

@@ -77,7 +77,6 @@ func (a *app) scanCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&req.Notify, "notify", false, "print notifications and acknowledgements")
 	momentFlag(cmd, &at)
 	cmd.Flags().IntVar(&req.Limit, "limit", 0, "stop after this many `lines`; 0: no limit")
-	ownFlag(cmd, "limit")
 	return cmd
 }
 

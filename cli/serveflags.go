@@ -28,6 +28,7 @@ func registerServe(cmd *cobra.Command, d config.Serve) {
 	flags.StringArray("allow-host", nil, "host `name` under which a proxy forwards requests; may be repeated")
 	flags.StringArray("allow-origin", nil, "`origin` whose pages may search, such as https://docs.example; may be repeated")
 	flags.Bool("pprof", d.Profiles, "serve profiles of this process under /debug/pprof/")
+	setSettings(flags, serveFlagKeys)
 }
 
 // credentials returns the credentials that the settings name, or nil.

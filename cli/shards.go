@@ -19,6 +19,7 @@ func (a *app) shardFlags(cmd *cobra.Command) {
 
 func (a *app) indexShardsFlag(cmd *cobra.Command) {
 	cmd.Flags().String("index-shards", fmt.Sprint(a.cfg.IndexShards), "`number` of shards of the index files of a shared store")
+	setSettings(cmd.Flags(), map[string]string{"index-shards": "index_shards"})
 }
 
 // errNoShards says that there is no shard to search, errBothDivisions that index files are there

@@ -38,7 +38,6 @@ func (a *app) similarCommand() *cobra.Command {
 	}
 	cmd.Flags().Float64Var(&opts.Threshold, "threshold", 0.8, "minimum `similarity` of the listed pages, from 0.1 to 1")
 	cmd.Flags().IntVar(&opts.Limit, "limit", 20, "`number` of pages to list, at most 1000")
-	ownFlag(cmd, "limit")
 	a.shardFlags(cmd)
 	return cmd
 }
