@@ -19,7 +19,11 @@ type Handler func(ctx context.Context, req Request, stdout, stderr io.Writer) (s
 // serveConn answers the request of one connection and closes it. Whatever the client
 // does, the worst result is a lost answer.
 func serveConn(ctx context.Context, conn net.Conn, h Handler) {
-	req, err := readRequest(conn)
+	req, err := readRequest(ctx, conn)
+	if ctx.Err() != nil && err != nil {
+		_ = conn.Close() // to the client, this process has ended
+		return
+	}
 	if err != nil {
 		refuse(conn, err.Error())
 		return
@@ -86,11 +90,14 @@ func (p *peer) keepAlive(giveUp func()) (end func()) {
 	}
 }
 
-func readRequest(conn net.Conn) (Request, error) {
+// readRequest reads the request of a connection. When ctx ends, it no longer waits for it.
+func readRequest(ctx context.Context, conn net.Conn) (Request, error) {
 	var req Request
 	if err := conn.SetReadDeadline(time.Now().Add(requestTime)); err != nil {
 		return req, err
 	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
+	defer stop()
 	kind, payload, err := readFrame(conn)
 	if err != nil {
 		return req, fmt.Errorf("the request cannot be read: %w", err)

@@ -78,7 +78,7 @@ func TestSilence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, took, err := between(t, func(conn net.Conn) {
-				if _, err := readRequest(conn); err != nil {
+				if _, err := readRequest(context.Background(), conn); err != nil {
 					t.Error(err)
 				}
 				_, _ = io.WriteString(conn, said)
@@ -101,4 +101,31 @@ func TestNotHeard(t *testing.T) {
 	if !errors.Is(err, ErrSilent) || took != silenceLimit {
 		t.Errorf("%v after %v", err, took)
 	}
+}
+
+// TestCloseDespiteSilentClient: a client that has connected and sends nothing does not keep a
+// server from closing, and is told nothing that would stop it from asking the next one.
+func TestCloseDespiteSilentClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, conn := net.Pipe()
+		ctx, cancel := context.WithCancel(t.Context())
+		served := make(chan struct{})
+		go func() {
+			defer close(served)
+			serveConn(ctx, conn, nil)
+		}()
+		synctest.Wait()
+		begun := time.Now()
+		cancel()
+		if kind, _, err := readFrame(client); err != io.EOF {
+			t.Errorf("the client got %q, %v", kind, err)
+		}
+		<-served
+		if took := time.Since(begun); took > 0 {
+			t.Errorf("the server waited %v for the request", took)
+		}
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
