@@ -8,10 +8,7 @@ import (
 	"io"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/webindexer/indexer/crawler/division"
-	"github.com/webindexer/indexer/crawler/frontier"
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/oracle"
@@ -193,15 +190,11 @@ func (keptOpen) Close() error { return nil }
 
 // openShared opens the repository of a deployment. A process that has the store to itself
 // works like one with a data directory. Otherwise only `indexer worker` runs observers.
-func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error) {
+func (a *app) openShared(ctx context.Context, loads bool) (*session, error) {
 	if a.beginsCrawl && a.standby != nil && a.cfg.Oracle != "" {
 		return nil, &usageError{reason: "a server does not crawl into a store that several processes share: a crawler that is cut off from the others must end, and the search page would end with it; run `indexer crawl` beside it", help: "indexer serve"}
 	}
-	a.cfg.LimitMemory()
-	if err := a.prepareForFaults(); err != nil {
-		return nil, err
-	}
-	browser, err := a.findBrowser()
+	s, err := a.newSession(loads)
 	if err != nil {
 		return nil, err
 	}
@@ -209,38 +202,27 @@ func (a *app) openShared(ctx context.Context, loads bool) (_ *session, err error
 	if err != nil {
 		return nil, err
 	}
+	s.deployment = d
 	if err := a.prepareAccess(true); err != nil {
 		return nil, denied(errors.Join(err, d.leave()))
 	}
-	crawl := &frontier.Crawl{Ranks: observers.RankOf}
 	if !d.alone {
-		crawl.Liveness, crawl.Notify = d.coordination.Liveness, division.Notify
+		s.crawl.Liveness, s.crawl.Notify = d.coordination.Liveness, division.Notify
 	}
-	opts := a.repositoryOptions(crawl)
-	opts.Renderer = rendererOf(browser)
-	pdfs := pdfReader()
-	opts.PDFReader = pdfs
-	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) { return keptOpen{d.table}, nil }
 	share := a.share
 	share.Coordination, share.Shards = d.coordination, a.cfg.IndexShards
 	if d.alone {
 		share.Works, share.Leases = true, []string{observers.LeaseRank, observers.LeaseIndex, repository.LeaseGarbage}
 	}
+	opts := s.repositoryOptions()
+	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) { return keptOpen{d.table}, nil }
 	opts.Share = &share
-	other, closeIndex, err := a.otherIndex()
-	if err != nil {
+	if err := s.openRepository(ctx, opts); err != nil {
 		return nil, errors.Join(err, d.leave())
 	}
-	opts.Index = other
-	repo, err := repository.Open(ctx, a.cfg.Data, opts)
-	if err != nil {
-		return nil, denied(errors.Join(err, closeIndex(), d.leave()))
-	}
-	s := &session{app: a, repo: repo, browser: browser, pdfs: pdfs, crawl: crawl, loads: loads, deployment: d, closeIndex: closeIndex, describing: a.describe(ctx, d.self, repo)}
+	s.describing = a.describe(ctx, d.self, s.repo)
 	if share.Works {
-		if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
-			a.log.Warn("other processes cannot ask this one", zap.Error(err))
-		}
+		s.startAnswering()
 	}
 	return s, nil
 }

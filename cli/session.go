@@ -50,26 +50,6 @@ var formatSettings = map[string]*bool{"keep": nil, "on": new(true), "off": new(f
 
 var commitModes = map[string]txn.Mode{"auto": txn.Auto, "one-phase": txn.OnePhase, "two-phase": txn.TwoPhase}
 
-// repositoryOptions returns the options of a session. In a directory with a crawl, every
-// command that loads pages also discovers new URLs in them.
-func (a *app) repositoryOptions(crawl *frontier.Crawl) repository.Options {
-	return repository.Options{
-		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) {
-			return crawl.Resume(ctx, db, a.beginsCrawl || crawl.Divided()) // another process may begin one
-		},
-		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, RankTolerance: a.cfg.RankTolerance, Office: formatSettings[a.cfg.Office], PDF: formatSettings[a.cfg.PDF], Render: strings.TrimPrefix(a.cfg.Render, "keep"), History: a.cfg.History, Trace: traceRecords(a.cfg.Trace), Memory: a.cfg.MemoryBytes(), Log: a.log,
-		Reindex: a.reindexes != nil, Told: a.reindexes,
-	}
-}
-
-// traceRecords translates the setting: there 0 means none, in the options the default.
-func traceRecords(setting int) int {
-	if setting == 0 {
-		return -1
-	}
-	return setting
-}
-
 // open opens the data directory. With create, it creates the directory if needed.
 func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if err := a.checkIndex(); err != nil { // before anything is made
@@ -84,37 +64,77 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 	if err := a.prepareAccess(create); err != nil {
 		return nil, denied(err)
 	}
-	a.cfg.LimitMemory()
-	if err := a.prepareForFaults(); err != nil {
-		return nil, err
-	}
-	crawl := &frontier.Crawl{Ranks: observers.RankOf}
-	opts := a.repositoryOptions(crawl)
-	browser, err := a.findBrowser()
+	s, err := a.newSession(create)
 	if err != nil {
 		return nil, err
 	}
-	opts.Renderer = rendererOf(browser)
-	pdfs := pdfReader()
-	opts.PDFReader = pdfs
+	opts := s.repositoryOptions()
 	opts.Collect = create // commands that load run long and leave old versions
-	other, closeIndex, err := a.otherIndex()
-	if err != nil {
+	if err := s.openRepository(ctx, opts); err != nil {
 		return nil, err
 	}
-	opts.Index = other
-	repo, err := repository.Open(ctx, a.cfg.Data, opts)
-	if err != nil {
-		return nil, denied(errors.Join(err, closeIndex()))
-	}
-	s := &session{app: a, repo: repo, browser: browser, pdfs: pdfs, crawl: crawl, loads: create, closeIndex: closeIndex}
-	if s.server, err = control.Serve(a.cfg.Data, s.answer); err != nil {
-		a.log.Warn("other processes cannot ask this one", zap.Error(err))
-	}
+	s.startAnswering()
 	if err := a.shareFiles(); err != nil {
 		a.log.Warn("some files in the data directory are not open to its group", zap.Error(err))
 	}
 	return s, nil
+}
+
+// newSession prepares this process for opening a repository.
+func (a *app) newSession(loads bool) (*session, error) {
+	a.cfg.LimitMemory()
+	if err := a.prepareForFaults(); err != nil {
+		return nil, err
+	}
+	browser, err := a.findBrowser()
+	if err != nil {
+		return nil, err
+	}
+	return &session{app: a, browser: browser, pdfs: pdfReader(), crawl: &frontier.Crawl{Ranks: observers.RankOf}, loads: loads}, nil
+}
+
+// repositoryOptions returns the options that do not depend on where the store is. In a directory
+// with a crawl, every command that loads pages also discovers new URLs in them.
+func (s *session) repositoryOptions() repository.Options {
+	a := s.app
+	return repository.Options{
+		Crawl: func(ctx context.Context, db *txn.DB) ([]notify.Observer, error) {
+			return s.crawl.Resume(ctx, db, a.beginsCrawl || s.crawl.Divided()) // another process may begin one
+		},
+		Workers: a.cfg.Workers, Backlog: a.cfg.Backlog, Memory: a.cfg.MemoryBytes(),
+		Commit: commitModes[a.cfg.Commit], Sync: a.cfg.Sync, History: a.cfg.History,
+		Office: formatSettings[a.cfg.Office], PDF: formatSettings[a.cfg.PDF], PDFReader: s.pdfs,
+		Render: strings.TrimPrefix(a.cfg.Render, "keep"), Renderer: rendererOf(s.browser),
+		RankTolerance: a.cfg.RankTolerance, Trace: traceRecords(a.cfg.Trace), Log: a.log,
+		Reindex: a.reindexes != nil, Told: a.reindexes,
+	}
+}
+
+// traceRecords translates the setting: there 0 means none, in the options the default.
+func traceRecords(setting int) int {
+	if setting == 0 {
+		return -1
+	}
+	return setting
+}
+
+// openRepository opens the repository, and the index if it is not index files.
+func (s *session) openRepository(ctx context.Context, opts repository.Options) (err error) {
+	if opts.Index, s.closeIndex, err = s.app.otherIndex(); err != nil {
+		return err
+	}
+	if s.repo, err = repository.Open(ctx, s.app.cfg.Data, opts); err != nil {
+		return denied(errors.Join(err, s.closeIndex()))
+	}
+	return nil
+}
+
+// startAnswering begins to answer requests of other processes.
+func (s *session) startAnswering() {
+	var err error
+	if s.server, err = control.Serve(s.app.cfg.Data, s.answer); err != nil {
+		s.app.log.Warn("other processes cannot ask this one", zap.Error(err))
+	}
 }
 
 // close waits for requests in progress, unless ctx has ended, and then closes the directory.
