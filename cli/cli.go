@@ -3,6 +3,23 @@
 //
 // Commands write results to standard output, and logs, progress and messages to standard
 // error.
+//
+// Only one process at a time can open a data directory, so commands reach the data in
+// different ways:
+//
+//   - Commands that look inside or maintain call app.ask (asking.go). It runs a question in this
+//     process if the directory is free, and otherwise in the process that holds it.
+//   - Commands that load call app.openToLoad (openload.go). It waits for the directory, or has a
+//     server release it.
+//   - Commands that search call app.openSearcher (searcher.go). It opens only the index, which
+//     can be read at any time.
+//   - A server has a standby (standby.go). It answers with the directory, or from the process
+//     that holds it.
+//   - On a store that many processes share, status calls app.onlook (onlooker.go). It takes no
+//     part in the deployment.
+//
+// The first two open a session (session.go). If the store is a database, the session is also
+// part of a deployment (deployment.go).
 package cli
 
 import (

@@ -8,21 +8,8 @@ import (
 	"io"
 	"os"
 	"syscall"
-	"time"
 
 	"github.com/webindexer/indexer/internal/control"
-	"github.com/webindexer/indexer/store"
-)
-
-// How long to wait for a data directory that another process holds.
-const (
-	// dyingFor is for a holder that does not answer: it is starting or stopping, or it was
-	// killed and the kernel has not finished cleaning up. On a busy machine each may take
-	// seconds, and a crawl must not fail because another command asked for stats as it
-	// began.
-	dyingFor = 10 * time.Second
-	// releaseFor is for a holder that is releasing the directory.
-	releaseFor = 30 * time.Second
 )
 
 // holding is what the holder of a data directory says about itself.
@@ -113,65 +100,3 @@ func (a *app) askHolder(ctx context.Context, release bool) (holding, error) {
 	}
 	return h, nil
 }
-
-// heldError says which process is working in a data directory.
-type heldError struct {
-	dir   string
-	by    holding
-	inUse error // matches store.ErrInUse
-}
-
-func (e *heldError) Error() string {
-	return fmt.Sprintf("the data directory %s is in use by another process: %s is working in it", e.dir, e.by)
-}
-
-func (e *heldError) Unwrap() error { return e.inUse }
-
-// openToLoad opens the data directory for a command that loads, and creates it if it does
-// not exist. If a server that does not crawl holds the directory, openToLoad asks it to
-// release it. If a command that only reads holds it, openToLoad waits. If another command
-// that loads holds it, openToLoad fails at once, because that command may run for ever. A
-// holder that does not answer is starting or stopping: the directory may be free soon.
-func (a *app) openToLoad(ctx context.Context) (*session, error) {
-	begun := time.Now()
-	until, told := begun.Add(dyingFor), false
-	const wait = 20 * time.Millisecond // short, so that it gets in between commands that only read
-	var waiting announcement
-	defer waiting.end()
-	for {
-		s, inUse := a.open(ctx, true)
-		if inUse == nil || !errors.Is(inUse, store.ErrInUse) {
-			return s, inUse
-		}
-		h, err := a.askHolder(ctx, true)
-		switch {
-		case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrCutOff):
-		case err != nil:
-			return nil, fmt.Errorf("%w; could not ask its process to release it: %w", inUse, err)
-		case h.Releases == releasesWhenDone:
-			return nil, &heldError{a.cfg.Data, h, inUse}
-		default:
-			until = begun.Add(releaseFor)
-			if !told {
-				_, _ = fmt.Fprintf(a.stderr, "waiting for %s to release the data directory\n", h)
-				told = true
-			}
-			failpoint("asked")
-		}
-		waiting.renew(a.cfg.Data)
-		if time.Now().After(until) {
-			if told {
-				inUse = fmt.Errorf("%w: it was not released within %v", inUse, releaseFor)
-			}
-			return nil, inUse
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
-}
-
-// failpoint is called at the steps of a handover. Tests kill or stop the process there.
-var failpoint = func(string) {}
