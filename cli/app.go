@@ -102,5 +102,19 @@ func printResult(w io.Writer, format string, v any, text string) error {
 	return err
 }
 
+// printLines prints a list: in the format json each item on a line of its own, otherwise text.
+func printLines[T any](w io.Writer, format string, items []T, text string) error {
+	if format != "json" {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+	for _, item := range items {
+		if err := printJSON(w, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // isJSON reports whether results are wanted as JSON.
 func (a *app) isJSON() bool { return a.cfg.Format == "json" }

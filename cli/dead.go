@@ -119,24 +119,18 @@ type letterLine struct {
 }
 
 func printLetters(w io.Writer, r *repository.Repository, letters []notify.DeadLetter, format string) error {
+	var lines []letterLine
+	var text strings.Builder
 	for _, l := range letters {
 		row := r.LetterRow(l)
-		if format == "json" {
-			if err := printJSON(w, letterLine{l.Observer, row, l.Error, l.Attempts, l.Time}); err != nil {
-				return err
-			}
-			continue
-		}
+		lines = append(lines, letterLine{l.Observer, row, l.Error, l.Attempts, l.Time})
 		why, _, _ := strings.Cut(l.Error, "\n")
-		if _, err := fmt.Fprintf(w, "%s %s  %s, after %s: %s\n", l.Observer, plain(row), l.Time.Format(time.RFC3339), count(l.Attempts, "attempt"), plain(why)); err != nil {
-			return err
-		}
+		fmt.Fprintf(&text, "%s %s  %s, after %s: %s\n", l.Observer, plain(row), l.Time.Format(time.RFC3339), count(l.Attempts, "attempt"), plain(why))
 	}
-	if len(letters) == 0 && format != "json" {
-		_, err := io.WriteString(w, "No observer has given up on a row.\n")
-		return err
+	if len(letters) == 0 {
+		text.WriteString("No observer has given up on a row.\n")
 	}
-	return nil
+	return printLines(w, format, lines, text.String())
 }
 
 // errDeadAgain says that rows failed again.

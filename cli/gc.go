@@ -111,7 +111,8 @@ func gc(ctx context.Context, r *repository.Repository, req control.Request, stdo
 	}
 	switch g.Do {
 	case "pins":
-		return printPins(stdout, r.DB().Pins(), req.Format)
+		pins := r.DB().Pins()
+		return printLines(stdout, req.Format, pins, pinsText(pins))
 	case "pin":
 		if g.For > 0 {
 			g.Pin.Expires = time.Now().Add(g.For).UTC().Truncate(time.Second)
@@ -120,7 +121,8 @@ func gc(ctx context.Context, r *repository.Repository, req control.Request, stdo
 		if err != nil {
 			return err
 		}
-		return printPins(stdout, []txn.Pin{p}, req.Format)
+		pins := []txn.Pin{p}
+		return printLines(stdout, req.Format, pins, pinsText(pins))
 	case "unpin":
 		return r.DB().Unpin(ctx, g.Pin.Name)
 	}
@@ -152,19 +154,12 @@ func freedText(f *repository.Freed, took time.Duration) string {
 	return t.String()
 }
 
-func printPins(w io.Writer, pins []txn.Pin, format string) error {
+func pinsText(pins []txn.Pin) string {
 	t := new(table)
 	for _, p := range pins {
-		if format == "json" {
-			if err := printJSON(w, p); err != nil {
-				return err
-			}
-			continue
-		}
 		t.row(p.Name, pinText(p))
 	}
-	_, err := io.WriteString(w, t.String())
-	return err
+	return t.String()
 }
 
 func pinText(p txn.Pin) string {

@@ -35,10 +35,11 @@ func (a *app) rankCommand() *cobra.Command {
 		Example: examples("indexer rank", "indexer rank --full --format json"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			req := a.request("rank")
 			if full {
-				return a.ask(cmd.Context(), a.request("rank", "full"), a.stdout)
+				req.Args = []string{"full"}
 			}
-			return a.ask(cmd.Context(), a.request("rank"), a.stdout)
+			return a.ask(cmd.Context(), req, a.stdout)
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "compute all ranks from scratch, compare and correct")

@@ -34,10 +34,11 @@ func (a *app) statsCommand() *cobra.Command {
 		Example: examples("indexer stats", "indexer stats --format json | jq .backlog"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			req := a.request("stats")
 			if hosts {
-				return a.ask(cmd.Context(), a.request("stats", "hosts"), a.stdout)
+				req.Args = []string{"hosts"}
 			}
-			return a.ask(cmd.Context(), a.request("stats"), a.stdout)
+			return a.ask(cmd.Context(), req, a.stdout)
 		},
 	}
 	cmd.Flags().BoolVar(&hosts, "hosts", false, "show the URLs waiting to be crawled, by host")
@@ -55,20 +56,21 @@ func stats(ctx context.Context, r *repository.Repository, req control.Request, s
 	return printResult(stdout, req.Format, s, statsText(s))
 }
 
-// statsOfHosts lists the hosts for which a crawl has work, one object per line in JSON.
+// statsOfHosts lists the hosts for which a crawl has work.
 func statsOfHosts(ctx context.Context, r *repository.Repository, req control.Request, stdout io.Writer) error {
 	list, err := frontier.HostQueues(ctx, r.DB())
 	if err != nil {
 		return err
 	}
+	return printLines(stdout, req.Format, list, hostsText(list))
+}
+
+func hostsText(list []frontier.HostQueue) string {
+	if len(list) == 0 {
+		return "Nothing waits to be crawled.\n"
+	}
 	t := new(table)
 	for _, h := range list {
-		if req.Format == "json" {
-			if err := printJSON(stdout, h); err != nil {
-				return err
-			}
-			continue
-		}
 		line := fmt.Sprintf("%d new, %d to visit again", h.New, h.Revisits)
 		if h.Beyond > 0 {
 			line += fmt.Sprintf(" (%d of the new ones over the limit: %s visited)", h.Beyond, count(h.Pages, "page"))
@@ -84,15 +86,7 @@ func statsOfHosts(ctx context.Context, r *repository.Repository, req control.Req
 		}
 		t.row(h.Host, line)
 	}
-	if req.Format == "json" {
-		return nil
-	}
-	text := t.String()
-	if len(list) == 0 {
-		text = "Nothing waits to be crawled.\n"
-	}
-	_, err = io.WriteString(stdout, text)
-	return err
+	return t.String()
 }
 
 func statsText(s *repository.Stats) string {
