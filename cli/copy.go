@@ -184,7 +184,9 @@ func usedBy(p oracle.Process) error {
 // count rises, whatever its clock says.
 func refuseOthers(ctx context.Context, d *deployment) error {
 	own, counts := d.coordination.Liveness, make(map[string]uint64)
-	for tick := time.NewTicker(oracle.DefaultTTL / 8); ; {
+	tick := time.NewTicker(oracle.DefaultTTL / 8)
+	defer tick.Stop()
+	for {
 		list, err := oracle.Processes(ctx, d.table)
 		if err != nil {
 			return err
@@ -205,13 +207,11 @@ func refuseOthers(ctx context.Context, d *deployment) error {
 			}
 		}
 		if !waiting {
-			tick.Stop()
 			return nil
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			tick.Stop()
 			return context.Cause(ctx)
 		}
 	}

@@ -307,15 +307,3 @@ func (f *crawlFlags) politeness() crawler.Politeness {
 	}
 	return p
 }
-
-// isDirectory reports whether an argument names an existing directory.
-func isDirectory(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
-}
-
-// isFile reports whether an argument names an existing file.
-func isFile(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && !info.IsDir()
-}

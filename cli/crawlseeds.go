@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -19,6 +20,18 @@ const seedsWanted = "; name a file with one URL per line, a URL, or a host name"
 // or /tmp/seeds.
 func isPath(arg string) bool {
 	return strings.HasPrefix(arg, "./") || strings.HasPrefix(arg, "../") || strings.HasPrefix(arg, "/") && !strings.HasPrefix(arg, "//")
+}
+
+// isDirectory reports whether an argument names an existing directory.
+func isDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// isFile reports whether an argument names an existing file.
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.IsDir()
 }
 
 // foundSeeds are the seeds of a command line.
