@@ -77,16 +77,30 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 // now, or that released the directory before it had answered anything.
 func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Writer) (done bool, err error) {
 	if a.isShared() {
-		return true, a.askShared(ctx, req, stdout)
+		// A worker that uses the same data directory may keep the index files.
+		if done, err := a.askThere(ctx, req, stdout); !errors.Is(err, control.ErrNobody) {
+			return done, err
+		}
+	} else {
+		a.yieldToLoader(ctx)
 	}
-	a.yieldToLoader(ctx)
-	s, inUse := a.open(ctx, false)
-	if inUse == nil {
-		return true, errors.Join(questions[req.Command](ctx, s.repo, req, stdout, a.stderr), s.close(ctx))
+	s, err := a.open(ctx, false)
+	switch {
+	case err == nil:
+		return true, s.askHere(ctx, req, stdout)
+	case a.isShared() || !errors.Is(err, store.ErrInUse):
+		return true, err
 	}
-	if !errors.Is(inUse, store.ErrInUse) {
-		return true, inUse
+	inUse := err
+	if done, err = a.askThere(ctx, req, stdout); errors.Is(err, control.ErrNobody) {
+		err = inUse
 	}
+	return done, err
+}
+
+// askThere runs a question in the process that holds the data directory. Its results are those
+// of tryToAsk; if there is no such process, the error is control.ErrNobody.
+func (a *app) askThere(ctx context.Context, req control.Request, stdout io.Writer) (done bool, err error) {
 	printed := &countingWriter{w: stdout}
 	status, err := control.Ask(ctx, a.cfg.Data, req, printed, a.stderr)
 	switch {
@@ -95,13 +109,16 @@ func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Write
 	case errors.Is(err, control.ErrCutOff) && printed.n == 0: // it stopped before it took the question
 		return false, remote.ErrReleased
 	case errors.Is(err, control.ErrNobody):
-		return false, inUse
-	case err != nil:
-		return true, err
-	case status != statusDone:
-		return true, statusError(status)
+		return false, err
+	case err == nil && status != statusDone:
+		err = statusError(status)
 	}
-	return true, nil
+	return true, err
+}
+
+// askHere runs a question in this process and closes the session.
+func (s *session) askHere(ctx context.Context, req control.Request, stdout io.Writer) error {
+	return errors.Join(questions[req.Command](ctx, s.repo, req, stdout, s.app.stderr), s.close(ctx))
 }
 
 // countingWriter counts the bytes written.

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/webindexer/indexer/crawler/division"
-	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/oracle/etcd"
@@ -225,24 +223,4 @@ func (a *app) openShared(ctx context.Context, loads bool) (*session, error) {
 		s.startAnswering()
 	}
 	return s, nil
-}
-
-// askShared runs a question in the worker that uses the same data directory, because it may
-// keep the index files; otherwise in this process.
-func (a *app) askShared(ctx context.Context, req control.Request, stdout io.Writer) error {
-	status, err := control.Ask(ctx, a.cfg.Data, req, stdout, a.stderr)
-	switch {
-	case errors.Is(err, control.ErrNobody):
-	case err != nil:
-		return err
-	case status != statusDone:
-		return statusError(status)
-	default:
-		return nil
-	}
-	s, err := a.open(ctx, false)
-	if err != nil {
-		return err
-	}
-	return errors.Join(questions[req.Command](ctx, s.repo, req, stdout, a.stderr), s.close(ctx))
 }
