@@ -112,11 +112,16 @@ func (s *crawlSummary) nothingFetched() error {
 		return nil
 	}
 	why := slices.Sorted(maps.Keys(s.Failures))
-	if slices.Contains(why, fetch.RefusedAddress.String()) {
+	refused := slices.Contains(why, fetch.RefusedAddress.String())
+	if refused && len(why) == 1 {
 		return fmt.Errorf("%w: the seeds have private or loopback addresses; --allow-private permits crawling them", errNothingFetched)
 	}
 	if len(s.Unreached) > 0 {
-		return fmt.Errorf("%w: %s", errNothingFetched, strings.Join(s.unreached(), "; "))
+		hosts := s.unreached()
+		if refused {
+			hosts = append(hosts, "--allow-private permits crawling private and loopback addresses")
+		}
+		return fmt.Errorf("%w: %s", errNothingFetched, strings.Join(hosts, "; "))
 	}
 	return fmt.Errorf("%w: %s; see `indexer stats --hosts`", errNothingFetched, strings.Join(why, ", "))
 }

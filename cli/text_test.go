@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/crawler"
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/observers"
@@ -85,6 +87,27 @@ func TestShellWord(t *testing.T) {
 	} {
 		if got := shellWord(word); got != want {
 			t.Errorf("%q: got %s, want %s", word, got, want)
+		}
+	}
+}
+
+// TestNothingFetched: only if every request was refused for its address does the message
+// blame the seeds. Otherwise it names every host with its reason.
+func TestNothingFetched(t *testing.T) {
+	guarded := crawler.Unreached{Host: "http://127.0.0.1:1", Why: "refused-address: 127.0.0.1 is loopback", Attempts: 1}
+	nowhere := crawler.Unreached{Host: "http://nowhere.example", Why: "dns: no such host", Attempts: 2}
+	for _, c := range []struct {
+		failures  map[string]int64
+		unreached []crawler.Unreached
+		want      string
+	}{
+		{map[string]int64{"refused-address": 1}, []crawler.Unreached{guarded}, "the seeds have private or loopback addresses; --allow-private permits crawling them"},
+		{map[string]int64{"dns": 2}, []crawler.Unreached{nowhere}, "http://nowhere.example (dns: no such host; 2 attempts)"},
+		{map[string]int64{"dns": 2, "refused-address": 1}, []crawler.Unreached{guarded, nowhere}, "http://127.0.0.1:1 (refused-address: 127.0.0.1 is loopback; 1 attempt); http://nowhere.example (dns: no such host; 2 attempts); --allow-private permits crawling private and loopback addresses"},
+	} {
+		sum := crawlSummary{Status: crawler.Status{Failures: c.failures, Unreached: c.unreached, UnreachedTotal: len(c.unreached)}}
+		if err := sum.nothingFetched(); !errors.Is(err, errNothingFetched) || err.Error() != errNothingFetched.Error()+": "+c.want {
+			t.Errorf("%v: %v, want %s", c.failures, err, c.want)
 		}
 	}
 }
