@@ -37,10 +37,10 @@ func (a *app) prepareAccess(create bool) error {
 	dir := a.cfg.Data
 	if create {
 		if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-			return fmt.Errorf("create the data directory: %w", err)
+			return fmt.Errorf("%w: %w", errNotCreated, err)
 		}
 		if err := os.Mkdir(dir, privateMode); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("create the data directory: %w", err)
+			return fmt.Errorf("%w: %w", errNotCreated, err)
 		}
 	}
 	info, err := os.Stat(dir)
@@ -122,9 +122,12 @@ func ignoreMissing(err error) error {
 // errDenied says that the data directory belongs to another user.
 var errDenied = errors.New("this user has no access to the data directory")
 
-// denied wraps an error about access rights with errDenied.
+// errNotCreated says that there is no data directory and that it could not be made.
+var errNotCreated = errors.New("create the data directory")
+
+// denied wraps an error about access to the data directory with errDenied.
 func denied(err error) error {
-	if errors.Is(err, fs.ErrPermission) && !errors.Is(err, errDenied) {
+	if errors.Is(err, fs.ErrPermission) && !errors.Is(err, errDenied) && !errors.Is(err, errNotCreated) {
 		return fmt.Errorf("%w: %w", errDenied, err)
 	}
 	return err

@@ -150,6 +150,7 @@ var outcomes = []outcome{
 	{as[*osfile.Error](), statusUsage, ""},
 	{is(remote.ErrRequest), statusUsage, ""},
 	{as[*replay.InputError](), statusUsage, ""},
+	{is(errNotCreated), statusFailed, "name another directory with --data, or make this one and give it to this user"},
 	{is(errDenied), statusFailed, "only its owner has access to a data directory, unless the setting group_access opens it to its group"},
 	{is(syscall.EPIPE), statusDone, ""}, // the reader of the output has seen enough
 }

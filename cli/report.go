@@ -8,9 +8,11 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/store"
 )
 
 // reported is the JSON of an error, one object on a line. It is a contract, like the exit
@@ -58,6 +60,9 @@ func hintFor(err error, o outcome) string {
 	}
 	if silent, ok := errors.AsType[*control.SilentError](err); ok {
 		return cmp.Or(silentHint(silent), o.hint)
+	}
+	if errors.Is(err, store.ErrIO) && errors.Is(err, syscall.EROFS) {
+		return "make the file system writable, or copy the data directory to one that is; `indexer query` works without writing"
 	}
 	return o.hint
 }
