@@ -74,6 +74,8 @@ func (a *app) serveOracle(ctx context.Context, address string) (err error) {
 			switch {
 			case serving:
 				_, _ = fmt.Fprintf(a.stderr, "serving timestamps at %s, term %d\n", l.Addr(), term)
+			case ctx.Err() != nil: // it was told to stop
+				_, _ = fmt.Fprintf(a.stderr, "no longer serving timestamps, term %d\n", term)
 			default:
 				a.log.Warn("no longer serving timestamps", zap.Uint64("term", term), zap.Error(why))
 			}

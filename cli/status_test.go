@@ -74,6 +74,10 @@ func TestStatus(t *testing.T) {
 	if s := f.look(); !s.hasProblem("give --oracle") {
 		t.Errorf("without oracles in the settings, status says %+v", s)
 	}
+	stopChild(t, f.oracles[0])
+	if said := f.oracles[0].Said(); !strings.Contains(said, "no longer serving timestamps") || strings.Contains(said, "WARN") {
+		t.Errorf("an oracle that was told to stop says %s", said)
+	}
 }
 
 // wantCrawlShown: status shows the partitions of a crawler that is at work, and nothing of a

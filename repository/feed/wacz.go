@@ -53,7 +53,7 @@ func (a *archiver) page(u page.URL) error {
 		return err
 	}
 	if last == nil || isGone(last) {
-		return fmt.Errorf("%s: no copy of the page is stored", u)
+		return fmt.Errorf("%s: no copy of the page is stored; `indexer inspect` says why", u)
 	}
 	title, err := a.title(last.URL)
 	if err != nil {

@@ -181,7 +181,7 @@ func TestArchiveOfNothing(t *testing.T) {
 	for _, u := range []page.URL{"https://unknown.example/", "https://gone.example/"} {
 		opts := choice(export.FormatWACZ, export.Pages)
 		opts.URLs = []page.URL{u}
-		if err := writeTo(t, r, opts); err == nil || !strings.Contains(err.Error(), "no copy of the page is stored") {
+		if err := writeTo(t, r, opts); err == nil || !strings.Contains(err.Error(), "no copy of the page is stored; `indexer inspect` says why") {
 			t.Errorf("%s: %v", u, err)
 		}
 	}

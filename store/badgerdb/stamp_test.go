@@ -16,7 +16,9 @@ func TestReplaceNamesTheFile(t *testing.T) {
 	if err := replace(dir, "FILE", []byte("old")); err != nil {
 		t.Fatal(err)
 	}
-	full := func(f *os.File) error { return &fs.PathError{Op: "write", Path: f.Name(), Err: errors.New("disk full")} }
+	full := func(f *os.File) error {
+		return &fs.PathError{Op: "write", Path: f.Name(), Err: errors.New("disk full")}
+	}
 	want := "replace " + filepath.Join(dir, "FILE") + ": disk full"
 	for range 2 {
 		if err := replaceAfter(dir, "FILE", []byte("new"), full); err == nil || err.Error() != want {
