@@ -68,6 +68,11 @@ func TestIndexFilesReplaced(t *testing.T) {
 	if n := total(t, files, "before"); n != 1 {
 		t.Fatalf("%d documents before", n)
 	}
+	current := func() *openedIndex {
+		files.mu.Lock()
+		defer files.mu.Unlock()
+		return files.current
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var busy sync.WaitGroup
 	for range 3 {
@@ -84,12 +89,12 @@ func TestIndexFilesReplaced(t *testing.T) {
 		word := fmt.Sprintf("after%d", n)
 		other := dir + "-" + word
 		writeIndex(t, other, word)
-		old := files.current
+		old := current()
 		pointTo(t, dir, other)
 		if got := total(t, files, word); got != 1 {
 			t.Errorf("%d documents after files were replaced", got)
 		}
-		if files.current == old {
+		if current() == old {
 			t.Error("the old files are still open")
 		}
 	}
