@@ -47,7 +47,7 @@ func checkFile(ctx context.Context, path string) error {
 		return err
 	}
 	foreign := func(why string) error {
-		return fmt.Errorf("%s: %w (%s): name another directory", path, ErrForeign, why)
+		return fmt.Errorf("%s: %w (%s)", path, ErrForeign, why)
 	}
 	if !info.Mode().IsRegular() || info.Size() == 0 {
 		return foreign("empty, or not a regular file")
