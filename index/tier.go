@@ -22,9 +22,9 @@ func (t *tier) add(docs []candidate) {
 	t.top += len(docs)
 }
 
-// tier is the documents of a breadth in their final order, as far as a result of n documents needs
-// them, without those of the tier above, and the number of all its documents. above is nil for
-// the first tier.
+// tier returns the documents of a breadth in their final order, as far as a result of n documents
+// needs them, and how many there are. The documents of above, the tier before, are left out; above
+// is nil for the first tier.
 func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candidate) (found []candidate, total int, err error) {
 	if s.opts.Sort == ByDate || len(s.c.Terms) == 0 {
 		return s.unranked(ctx, s.c.Expr(b), n, above)
@@ -50,8 +50,8 @@ func (s *search) unranked(ctx context.Context, expr *query.Expr, n int, above []
 	return without(found, above), total, err
 }
 
-// collect finds the n best documents by BM25, and those that may be better than it tells. The
-// latter are the same at any n, because rerankTop documents take part in the ranking anyway.
+// collect finds the n best documents by BM25, and those that may be better than BM25 tells. n is at
+// least rerankTop, so the same documents take part in the ranking whatever page is asked for.
 func (s *search) collect(ctx context.Context, t *tier, n int) (err error) {
 	if t.found, t.total, err = s.byText(ctx, s.c.Expr(t.breadth), n); err != nil {
 		return err
