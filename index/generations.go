@@ -43,8 +43,8 @@ func (g *generations[K, V]) add(key K, value V, size int) {
 }
 
 // getAll returns the values of keys, in their order. If the cache lacks some, it calls read once
-// with these, and read calls keep for each of them, in any order, with its place in the list and its
-// size in bytes. It fails with [ErrCorrupt] if read leaves one out.
+// with these. read calls keep for each of them, in any order, with its place in missing, its value,
+// and the size of the value in bytes. getAll fails with [ErrCorrupt] if read leaves one out.
 func (g *generations[K, V]) getAll(ctx context.Context, keys []K, read func(ctx context.Context, missing []K, keep func(i int, value V, size int)) error) ([]V, error) {
 	values := make([]V, len(keys))
 	var missing []K
