@@ -329,7 +329,7 @@ func TestMessageOfUnknownFate(t *testing.T) {
 		table := &silent{Table: r.table}
 		r.table, r.flaky = table, true
 		p := r.join()
-		time.Sleep(3 * time.Second)
+		time.Sleep(2500 * time.Millisecond) // the crawler is between two looks at the table
 		if _, err := p.db.Run(t.Context(), func(tx *txn.Txn) error { return Notify(t.Context(), tx, "http://a.example") }); err != nil {
 			t.Fatal(err)
 		}
