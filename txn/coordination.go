@@ -97,19 +97,20 @@ type sharedClock struct {
 }
 
 func (s *sharedClock) Next(ctx context.Context) (uint64, error) {
-	ts, err := s.Timestamps.Next(ctx)
-	return s.note(ts), err
+	return s.note(s.Timestamps.Next(ctx))
 }
 
 func (s *sharedClock) Last(ctx context.Context) (uint64, error) {
-	ts, err := s.Timestamps.Last(ctx)
-	return s.note(ts), err
+	return s.note(s.Timestamps.Last(ctx))
 }
 
-func (s *sharedClock) note(ts uint64) uint64 {
+func (s *sharedClock) note(ts uint64, err error) (uint64, error) {
+	if err != nil {
+		return 0, err
+	}
 	for n := s.seen.Load(); n < ts && !s.seen.CompareAndSwap(n, ts); n = s.seen.Load() {
 	}
-	return ts
+	return ts, nil
 }
 
 // next takes a timestamp. The oracle of this process is not behind an interface: Next is a

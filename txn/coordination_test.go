@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -120,6 +121,50 @@ func TestProcessesSeeEachOther(t *testing.T) {
 	}
 	if !a.Shared() || a.Mode() != TwoPhase {
 		t.Error("the mode of a shared table is", a.Mode())
+	}
+}
+
+// unreliable is an oracle that sometimes does not answer. What it returns with an error is no
+// timestamp: that of package oracle/remote returns the greatest number.
+type unreliable struct {
+	Timestamps
+	down error
+}
+
+func (u *unreliable) Next(ctx context.Context) (uint64, error) {
+	return u.answer(u.Timestamps.Next(ctx))
+}
+func (u *unreliable) Last(ctx context.Context) (uint64, error) {
+	return u.answer(u.Timestamps.Last(ctx))
+}
+
+func (u *unreliable) answer(ts uint64, err error) (uint64, error) {
+	if u.down != nil {
+		return math.MaxUint64, u.down
+	}
+	return ts, err
+}
+
+// TestLastTimestampOfAnOracleThatIsDown: the history would take the number for the newest
+// timestamp, and store it.
+func TestLastTimestampOfAnOracleThatIsDown(t *testing.T) {
+	c, _ := new(office).join()
+	u := &unreliable{Timestamps: c.Timestamps}
+	c.Timestamps = u
+	db := open(t, sharedTable(t), Options{Coordination: c})
+	before := db.LastTimestamp()
+	u.down = errors.New("no answer")
+	if _, err := db.Now(t.Context()); !errors.Is(err, u.down) {
+		t.Errorf("Now: %v", err)
+	}
+	if _, err := db.Begin(t.Context()); !errors.Is(err, u.down) {
+		t.Errorf("Begin: %v", err)
+	}
+	if after := db.LastTimestamp(); after != before {
+		t.Errorf("the last timestamp was %d, and is %d without a new one", before, after)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
