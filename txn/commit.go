@@ -192,7 +192,14 @@ func commitLock(c Column, l lockRecord, commit uint64, primary bool) []store.Mut
 // finish does everything after the commit point. An error here does not fail the
 // transaction: it has committed, and the next transaction that finds one of its locks
 // rolls it forward. finish returns only an error of Options.Step.
+//
+// A process that others may consider dead leaves the locks to them. They may have rolled a cell
+// forward, and collected that version when a deletion had replaced it. Written again now, the
+// version would come back.
 func (c *committing) finish(ctx context.Context, commit uint64) error {
+	if c.t.db.checkAlive() != nil {
+		return nil
+	}
 	ctx = context.WithoutCancel(ctx)
 	if c.t.db.opts.Step == nil {
 		if err := c.finishAtOnce(ctx, commit); err != nil {

@@ -37,7 +37,8 @@ import (
 // suspended. So it checks its token (Liveness.Valid) after each read, before the result is
 // used, and between its last prewrite and its commit point. Until the first check that
 // fails, others respect its bound. After the second one all its locks are in the table,
-// where step 3 of a collection finds them.
+// where step 3 of a collection finds them. It checks a third time after its commit point, and
+// leaves the other cells to those who consider it dead (commit.go, finish).
 type published struct {
 	column []byte // unique, because a process may have several DBs
 

@@ -67,6 +67,41 @@ func versions(t *testing.T, table store.Table) int {
 	return len(cells)
 }
 
+// TestStoppedAfterTheCommitPoint: a process is stopped right after its commit point. Others find
+// it dead, roll its transaction forward, delete the cell, and collect the deletion. When it goes
+// on, it must not write the cell again.
+func TestStoppedAfterTheCommitPoint(t *testing.T) {
+	table, o := sharedTable(t), &office{}
+	b, _ := openShared(t, table, o, Options{})
+	var stopped *desk
+	a, joined := openShared(t, table, o, Options{Step: func(step string, _ Cell) error {
+		if step == stepPrimaryCommitted {
+			stopped.die()
+			tx := mustBegin(t, b)
+			wantValue(t, tx, "of a")
+			tx.Rollback()
+			setC(t, b, "")
+			publishAll(t, b)
+			if got := collect(t, b); got.Deletions != 1 || versions(t, table) != 0 {
+				t.Errorf("collected %+v, and %d versions are left", got, versions(t, table))
+			}
+		}
+		return nil
+	}})
+	stopped = joined
+	_, err := a.Run(t.Context(), func(tx *Txn) error {
+		tx.Set("primary", app("c"), nil)
+		tx.Set("row", app("c"), []byte("of a"))
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	tx := mustBegin(t, b)
+	defer tx.Rollback()
+	wantValue(t, tx, "")
+}
+
 func TestReadersOfOtherProcesses(t *testing.T) {
 	table, o := sharedTable(t), &office{}
 	a, _ := openShared(t, table, o, Options{})
