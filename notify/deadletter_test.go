@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/webindexer/indexer/txn"
@@ -101,6 +102,36 @@ func TestDeadSetBound(t *testing.T) {
 	if !s.has("b") {
 		t.Error("beyond its bound the set must say yes to all")
 	}
+	if s.add("c"); len(s.rows) > 0 {
+		t.Errorf("beyond its bound the set holds %d rows for nothing", len(s.rows))
+	}
+}
+
+// On a shared table, the letters of other processes are looked for while workers set rows aside.
+// The race detector finds what they share without a lock.
+func TestLookForLettersWhileRowsAreSetAside(t *testing.T) {
+	r := newRig(t, openMem(t), Options{}, watch(nothing)).start()
+	defer r.close()
+	if _, err := r.db.Run(t.Context(), func(tx *txn.Txn) error {
+		tx.Set(deadRow("watch", "row"), deadColumn, nil)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var worker sync.WaitGroup
+	worker.Go(func() {
+		for ctx.Err() == nil {
+			r.p.dead.add("another row")
+		}
+	})
+	for range 20 {
+		if err := r.p.loadDead(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	stop()
+	worker.Wait()
 }
 
 // A retry of a full queue says so; the letter stays.

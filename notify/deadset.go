@@ -32,14 +32,21 @@ func (s *deadSet) has(key string) bool {
 	return ok
 }
 
-func (s *deadSet) add(key string) {
+// add reports whether the set is beyond its bound.
+func (s *deadSet) add(key string) (full bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.all {
+		return true
+	}
 	if s.rows == nil {
 		s.seed, s.rows = maphash.MakeSeed(), make(map[uint64]struct{})
 	}
 	s.rows[maphash.String(s.seed, key)] = struct{}{}
-	s.all = s.all || len(s.rows) > deadSetBound
+	if len(s.rows) > deadSetBound {
+		s.all, s.rows = true, nil
+	}
+	return s.all
 }
 
 // loadDead reads which rows have letters. Every process of a shared table does this again and
@@ -53,8 +60,7 @@ func (p *Pipeline) loadDead(ctx context.Context) error {
 	return p.db.View(ctx, func(tx *txn.Txn) error {
 		for i := range p.registry.list {
 			err := tx.ScanPrefix(ctx, DeadGroup, deadRow(p.registry.list[i].Name, ""), func(key string, _ []txn.Version) error {
-				p.dead.add(key)
-				if p.dead.all {
+				if p.dead.add(key) {
 					return txn.ErrStop
 				}
 				return nil
