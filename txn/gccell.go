@@ -38,9 +38,9 @@ func readRecord(c store.Cell) (name string, r gcRecord, err error) {
 }
 
 // garbageOf selects, among all records of one column, those to remove when the safe point
-// is p, in an order in which they may be removed one by one. later is the number of writes
-// above p. Locks below p have been resolved.
-func garbageOf(records []gcRecord, p uint64) (dead []gcRecord, later int) {
+// is p, in an order in which they may be removed one by one. later reports whether there is more
+// to remove once the safe point has passed all records. Locks below p have been resolved.
+func garbageOf(records []gcRecord, p uint64) (dead []gcRecord, later bool) {
 	var (
 		newest *gcRecord // write at or below p
 		writes []gcRecord
@@ -52,8 +52,8 @@ func garbageOf(records []gcRecord, p uint64) (dead []gcRecord, later int) {
 			data[r.ts] = r
 		case r.kind == kindWrite && r.ts <= p && (newest == nil || r.ts > newest.ts):
 			newest = &records[i]
-		case r.kind == kindWrite && r.ts > p:
-			later++
+		case r.kind == kindRollback && r.ts >= p, r.kind != kindData && r.ts > p:
+			later = true
 		}
 	}
 	for _, r := range records {
@@ -113,29 +113,31 @@ func (got *Collected) removals(cell Cell, dead []gcRecord) (rows []store.RowMuta
 }
 
 // collectCell adds the mutations that collect one cell.
-func (db *DB) collectCell(ctx context.Context, cell Cell, got *Collected) (rows []store.RowMutation, later int, err error) {
-	sel := []store.Selector{{Group: readGroup, Column: sideColumn(cell.Column), MaxTS: got.SafePoint}}
+func (db *DB) collectCell(ctx context.Context, cell Cell, got *Collected) (rows []store.RowMutation, later bool, err error) {
+	sel := []store.Selector{{Group: readGroup, Column: sideColumn(cell.Column)}}
 	for _, kind := range []byte{kindData, kindLockOnly, kindRollback, kindWrite} {
 		sel = append(sel, store.Selector{Group: cell.Group, Column: recordColumn(kind, cell.Name)})
 	}
 	cells, err := db.table.Read(ctx, []byte(cell.Row), sel...)
 	if err != nil {
-		return nil, 0, err
+		return nil, false, err
 	}
-	records := make([]gcRecord, 0, len(cells))
+	records, readLater := make([]gcRecord, 0, len(cells)), false
 	for _, c := range cells {
 		if c.Group == readGroup {
-			got.Reads++
-			rows = append(rows, removeRead(c))
+			if readLater = c.TS > got.SafePoint; !readLater {
+				got.Reads++
+				rows = append(rows, removeRead(c))
+			}
 			continue
 		}
 		_, r, err := readRecord(c)
 		if err != nil {
-			return nil, 0, err
+			return nil, false, err
 		}
 		records = append(records, r)
 	}
 	dead, later := garbageOf(records, got.SafePoint)
 	got.Cells++
-	return append(rows, got.removals(cell, dead)...), later, nil
+	return append(rows, got.removals(cell, dead)...), later || readLater, nil
 }

@@ -17,7 +17,7 @@ import (
 // the older versions are unknown. The collector then has to visit the cell.
 //
 // A waiting cell takes one place, however often it is written. The collector visits
-// it when the safe point has passed the first of its writes, and
+// it when the safe point has passed the first of its records, and
 // queues it again if there are later ones. So a cell that is written ten thousand times a
 // second is visited once a step.
 //

@@ -194,3 +194,66 @@ func run(t *testing.T, db *DB, fn func(tx *Txn)) {
 		t.Fatal(err)
 	}
 }
+
+// TestLaterRecordsAreVisitedAgain: a cell waits in the queue when it gets another record that is no
+// write. The visit for the first one finds the second one above the safe point. It is garbage
+// later, and nothing else leads to it.
+func TestLaterRecordsAreVisitedAgain(t *testing.T) {
+	stop := errors.New("stop")
+	for name, leave := range map[string]func(t *testing.T, tx *Txn){
+		"read for update": func(t *testing.T, tx *Txn) {
+			if _, err := tx.GetForUpdate(t.Context(), "row", app("c")); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"trigger": func(_ *testing.T, tx *Txn) {
+			tx.Answer(Trigger{Cell: Cell{"row", app("c")}, Observer: "o", TS: tx.Start(), Strong: true})
+		},
+		"rolled back": func(_ *testing.T, tx *Txn) { tx.Set("row", app("c"), nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachSetting(t, func(t *testing.T, table store.Table, mode Mode) {
+				fail := false
+				db := open(t, table, Options{Mode: mode, Step: func(step string, _ Cell) error {
+					if fail && step == stepPrewritten {
+						return stop
+					}
+					return nil
+				}})
+				db.gc.queue.on.Store(true)
+				commit := func() {
+					fail = name == "rolled back"
+					tx := mustBegin(t, db)
+					defer tx.Rollback()
+					leave(t, tx)
+					if _, err := tx.Commit(t.Context()); err != nil && !errors.Is(err, stop) {
+						t.Fatal(err)
+					}
+					fail = false
+				}
+				run(t, db, func(tx *Txn) { tx.Set("row", app("c"), nil) })
+				commit()
+				reader := mustBegin(t, db)
+				commit()
+				collector := &Collector{db: db}
+				for range 2 {
+					if err := collector.step(t.Context(), nil); err != nil {
+						t.Fatal(err)
+					}
+					reader.Rollback()
+					mustBegin(t, db).Rollback() // the safe point may now pass the last record
+				}
+				if n, _ := db.gc.queue.size(); n != 0 {
+					t.Errorf("%d cells wait", n)
+				}
+				got, err := db.Collect(t.Context(), CollectOptions{})
+				if err != nil || got.Removed() != 0 {
+					t.Errorf("the collector has left %+v, %v", got, err)
+				}
+				if err := db.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

@@ -178,7 +178,7 @@ func (c *Collector) prepare(ctx context.Context) (Collected, error) {
 	return c.db.prepare(ctx)
 }
 
-// collect collects some cells, and queues those again that have later writes.
+// collect collects some cells, and queues those again that have later records.
 func (c *Collector) collect(ctx context.Context, entries []*gcEntry, got *Collected) error {
 	var (
 		rows []store.RowMutation
@@ -202,7 +202,7 @@ func (c *Collector) collect(ctx context.Context, entries []*gcEntry, got *Collec
 			return err
 		}
 		rows = append(rows, dead...)
-		if later > 0 {
+		if later {
 			more = append(more, e.cell)
 		}
 	}
