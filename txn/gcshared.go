@@ -60,16 +60,17 @@ var errReadersBelow = fmt.Errorf("%w: a reader of another process has just begun
 func (db *DB) joinReaders(ctx context.Context) error {
 	b := &db.published
 	b.column = []byte(rand.Text()[:10])
+	publishing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	b.cancel = cancel                           // if anything fails from here on, leaveReaders withdraws the bound
 	if err := db.putBound(ctx, 1); err != nil { // below everything
 		return err
 	}
 	if err := db.publishReaders(ctx); err != nil {
 		return err
 	}
-	ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	b.work.Go(func() {
-		for sleepFor(ctx, publishEvery) == nil {
-			_ = db.publishReaders(ctx) // the last bound holds until the next attempt
+		for sleepFor(publishing, publishEvery) == nil {
+			_ = db.publishReaders(publishing) // the last bound holds until the next attempt
 		}
 	})
 	return nil

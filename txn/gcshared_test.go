@@ -12,6 +12,7 @@ import (
 
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/faulty"
 )
 
 // setC commits a value of the cell, or its deletion.
@@ -100,6 +101,33 @@ func TestStoppedAfterTheCommitPoint(t *testing.T) {
 	tx := mustBegin(t, b)
 	defer tx.Rollback()
 	wantValue(t, tx, "")
+}
+
+// TestOpenThatFailsLeavesNoBound: a process that cannot open a table may live on. A bound that it
+// left behind would keep all others from collecting anything.
+func TestOpenThatFailsLeavesNoBound(t *testing.T) {
+	for n := 1; ; n++ {
+		inner := sharedTable(t)
+		table, _ := faulty.Wrap(inner, faulty.Plan{N: n, Fault: faulty.Fail})
+		c, _ := new(office).join()
+		db, err := Open(t.Context(), table, Options{Coordination: c})
+		if err == nil {
+			_ = db.Close() // whose operation may be the one that fails
+			if n < 5 {
+				t.Errorf("Open has made %d operations", n-1)
+			}
+			return
+		}
+		_, err = inner.Scan(t.Context(), store.Range{Group: metaGroup}, func(c store.Cell) error {
+			if OfProcess(c) {
+				t.Errorf("operation %d fails, and row %q stays", n, c.Row)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 func TestReadersOfOtherProcesses(t *testing.T) {
