@@ -264,6 +264,11 @@ func checkColumn(records []Record, bad func(uint64, string, ...any)) {
 			writes = append(writes, r)
 		}
 	}
+	for _, r := range records {
+		if r.Kind == KindLockRecord && rolledBack[r.Start] {
+			bad(r.TS, "a commit of the transaction %d, which was rolled back here", r.Start)
+		}
+	}
 	slices.SortFunc(writes, func(a, b Record) int { return cmp.Compare(a.TS, b.TS) })
 	for i, w := range writes {
 		switch {
@@ -277,7 +282,7 @@ func checkColumn(records []Record, bad func(uint64, string, ...any)) {
 			bad(w.TS, "a write of a transaction that started at %d and cannot have seen the one at %d", w.Start, writes[i-1].TS)
 		}
 		switch {
-		case w.Op == opLock.String():
+		case w.Op == opLock.String(), w.Op == opRead.String():
 			bad(w.TS, "a write that only locks")
 		case w.Op == opPut.String() && !w.Inline && !data[w.Start]:
 			bad(w.TS, "a write points to a missing value at %d", w.Start)

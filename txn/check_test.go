@@ -37,6 +37,8 @@ func TestCheck(t *testing.T) {
 		{"committed twice", "row", []store.Mutation{write(12, 10, opPut, true), write(14, 10, opPut, true)}, `app "row" c at 14: the transaction 10 has committed twice here, also at 12`},
 		{"committed and rolled back", "row", []store.Mutation{write(12, 11, opPut, true), put("app", "rc", 11, nil)}, `app "row" c at 12: a write of the transaction 11, which was rolled back here`},
 		{"a write that locks", "row", []store.Mutation{write(12, 11, opLock, false)}, `app "row" c at 12: a write that only locks`},
+		{"a write that only reads", "row", []store.Mutation{write(12, 11, opRead, false)}, `app "row" c at 12: a write that only locks`},
+		{"locked and rolled back", "row", []store.Mutation{put("app", "kc", 12, writeRecord{op: opLock, start: 11}.encode()), put("app", "rc", 11, nil)}, `app "row" c at 12: a commit of the transaction 11, which was rolled back here`},
 		{"a record that cannot be read", "row", []store.Mutation{put("app", "wc", 12, []byte("x"))}, `app "row" c at 12: write record of 1 bytes`},
 		{"a kind that there is not", "row", []store.Mutation{put("app", "zc", 12, nil)}, `app "row" c at 12: a column of the unknown kind 'z'`},
 		{"from the future", "row", []store.Mutation{write(1<<60, 11, opPut, true)}, `app "row" c at 1152921504606846976: a timestamp that was never handed out`},
