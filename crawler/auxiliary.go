@@ -83,6 +83,7 @@ type auxQueue struct {
 	read      time.Time  // when the last pass ended
 	announced []page.URL // sitemaps that robots.txt names
 	feeds     []page.URL // known feeds
+	stored    int        // how many of them the store has; the last ones may be missing
 }
 
 // take removes the first request, which is now under way.
@@ -180,9 +181,7 @@ func (c *Crawler) beginPass(h *host, now time.Time) {
 		}
 	}
 	if !o.NoFeeds {
-		for _, u := range q.feeds {
-			c.queueAux(auxiliary{kind: auxFeed, url: u, announcer: h.key}, now)
-		}
+		c.queueFeeds(h, q.feeds, now)
 	}
 	c.endPass(h, now)
 }
@@ -206,16 +205,31 @@ func (c *Crawler) queueAux(s auxiliary, now time.Time) {
 	c.push(h, now)
 }
 
-// queueFeeds adds feeds that a page of the host names. They are stored at once: the next
-// visit of a page that has not changed does not find them.
-func (c *Crawler) queueFeeds(h *host, feeds []page.URL) {
-	for _, u := range feeds {
-		q := &h.aux
-		if len(q.feeds) >= c.opts.Sources.MaxFeeds || slices.Contains(q.feeds, u) {
-			continue
+// keepFeeds stores the feeds that a page of the host names, and returns those that are new.
+// The goroutine of a visit calls it, without mu.
+func (c *Crawler) keepFeeds(ctx context.Context, h *host, named []page.URL) (fresh []page.URL, err error) {
+	if len(named) == 0 {
+		return nil, nil
+	}
+	c.mu.Lock()
+	q := &h.aux
+	for _, u := range named {
+		if len(q.feeds) < c.opts.Sources.MaxFeeds && !slices.Contains(q.feeds, u) {
+			q.feeds, fresh = append(q.feeds, u), append(fresh, u)
 		}
-		q.feeds, h.urgent = append(q.feeds, u), true
-		c.queueAux(auxiliary{kind: auxFeed, url: u, announcer: h.key}, time.Now())
+	}
+	stored := q.stored == len(q.feeds)
+	c.mu.Unlock()
+	if stored {
+		return fresh, nil
+	}
+	return fresh, c.store(ctx, h)
+}
+
+// queueFeeds queues feeds of the host.
+func (c *Crawler) queueFeeds(h *host, feeds []page.URL, now time.Time) {
+	for _, u := range feeds {
+		c.queueAux(auxiliary{kind: auxFeed, url: u, announcer: h.key}, now)
 	}
 }
 

@@ -34,6 +34,8 @@ type host struct {
 	dirty  bool   // store it before evicting it
 	urgent bool   // store it now
 	op     string // the store operation under way, "" if there is none
+	// storing holds a value while the state is written. See store.
+	storing chan struct{}
 
 	policy     robots.Policy
 	group      *robots.Group // of policy
@@ -89,7 +91,7 @@ func (h *host) learnUses(jobs []Job) {
 }
 
 func newHost(key string) *host {
-	return &host{key: key, index: -1, jobs: newJobBuffer()}
+	return &host{key: key, index: -1, jobs: newJobBuffer(), storing: make(chan struct{}, 1)}
 }
 
 // needsRefill reports whether to ask the frontier for jobs.

@@ -127,7 +127,7 @@ func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 		}
 	}
 	h.addr, h.answered = s.Address, s.Answered
-	h.aux.read, h.aux.feeds = s.SitemapsRead, s.Feeds
+	h.aux.read, h.aux.feeds, h.aux.stored = s.SitemapsRead, s.Feeds, len(s.Feeds)
 	h.soft.SoftNotFound, h.detours = s.Soft, s.Detours
 	h.held, h.sifting, h.sentinel = s.Held, sifting{s.Sifting, s.SiftAfter}, s.Sentinel
 	h.claims, h.icons.named = s.Claims, s.Icons

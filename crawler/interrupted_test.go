@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,22 +138,71 @@ func TestNamedPagesAfterAFailedAdd(t *testing.T) {
 	}
 }
 
-// Feeds that a page names are stored at once: a killed run does not store the state of its
-// hosts, and the page may not change again.
-func TestFeedsAreStoredAtOnce(t *testing.T) {
+// Feeds that a page names are stored before the page is loaded: the run may be killed right after
+// that, and the page may not change again.
+func TestFeedsAreStoredFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/")
 		parseWeb(t, w, "https://a.example/robots.txt 404\nhttps://a.example/feed 200 took=1m")
-		body := `<link rel=alternate type=application/rss+xml href=/feed>`
+		body := `<head><link rel=alternate type=application/rss+xml href=/feed></head><a href=/2>two</a>`
 		w.put("https://a.example/", answer{status: 200, body: body, header: http.Header{"Content-Type": {"text/html"}}})
 		c := newCrawler(Options{}, f, w, nil)
-		time.AfterFunc(30*time.Second, c.Abort)
+		f.wake = func(string) { c.Abort() } // once the link is found
 		if err := c.Run(t.Context()); !errors.Is(err, ErrAborted) {
 			t.Fatal(err)
+		}
+		if n := f.entries["https://a.example/"].job.Visits; n != 1 {
+			t.Fatalf("the page was loaded %d times", n)
 		}
 		if s, err := DecodeHost(f.states["https://a.example"]); err != nil || len(s.Feeds) != 1 {
 			t.Errorf("the stored feeds are %q (%v)", s.Feeds, err)
 		}
+	})
+}
+
+// A page whose feeds cannot be stored is not loaded. Its feeds are read in this run all the same,
+// and stored before the page is loaded, by each of two visits at a time.
+func TestFeedsThatCannotBeStored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/1", "https://a.example/2", "https://a.example/3")
+		parseWeb(t, w, "https://a.example/robots.txt 404\nhttps://a.example/feed 200")
+		body := `<head><link rel=alternate type=application/rss+xml href=/feed></head>`
+		for _, u := range []string{"/1", "/2", "/3"} {
+			w.put("https://a.example"+u, answer{status: 200, body: body, header: http.Header{"Content-Type": {"text/html"}}})
+		}
+		var failed atomic.Bool
+		f.fault = func(op string) error {
+			switch {
+			case op == "save" && len(w.byStart()) > 1 && time.Since(epoch) < 20*time.Second:
+				failed.Store(true)
+				return errors.New("no space left on device")
+			case op == "visited":
+				raw, _ := f.LoadHost(t.Context(), "https://a.example")
+				if s, err := DecodeHost(raw); err != nil || len(s.Feeds) != 1 {
+					t.Errorf("a page was loaded while the stored feeds were %q (%v)", s.Feeds, err)
+				}
+			}
+			return nil
+		}
+		c := newCrawler(Options{Politeness: Politeness{PerHost: 2}, Limits: Limits{Time: time.Hour}, Paused: func() string {
+			if failed.Load() && time.Since(epoch) < 20*time.Second {
+				return "the disk is full"
+			}
+			return ""
+		}}, f, w, nil)
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		read := 0
+		for _, call := range w.byStart() {
+			if call.url == "https://a.example/feed" {
+				read++
+			}
+		}
+		if s := c.Status(0); s.Interrupted == 0 || read != 1 {
+			t.Errorf("the crawl paused %d times, and the feed was read %d times", s.Interrupted, read)
+		}
+		f.check(t)
 	})
 }
 

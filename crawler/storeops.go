@@ -94,11 +94,31 @@ func (c *Crawler) resume(h *host, now time.Time) {
 }
 
 func (c *Crawler) save(h *host) {
-	raw := h.encode()
 	h.dirty, h.urgent = false, false
 	c.operate(h, "store state", func(ctx context.Context) (func(time.Time), error) {
-		return func(time.Time) { h.marked = true }, c.frontier.SaveHost(ctx, h.key, raw)
+		return func(time.Time) { h.marked = true }, c.store(ctx, h)
 	})
+}
+
+// store writes the state that a host has at that moment. It is called without mu. It makes two
+// writes of one host one after the other: an older state must not replace a newer one.
+func (c *Crawler) store(ctx context.Context, h *host) error {
+	select {
+	case h.storing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-h.storing }()
+	c.mu.Lock()
+	raw, feeds := h.encode(), len(h.aux.feeds)
+	c.mu.Unlock()
+	if err := c.frontier.SaveHost(ctx, h.key, raw); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	h.aux.stored = feeds
+	c.mu.Unlock()
+	return nil
 }
 
 // refill reads jobs.

@@ -12,9 +12,9 @@ import (
 
 // visit does a job: request, decide, add what the page names, record, load.
 //
-// It adds what the page names to the frontier before it loads the page: if adding fails, the
-// job stays due and is done again. After the load, only the next visit would find it, and not
-// even that one if the page has not changed.
+// It stores what the page names, in the frontier and in the state of the host, before it loads
+// the page: if that fails, or the process is killed, the job stays due and is done again. After
+// the load, only the next visit would find it, and not even that one if the page has not changed.
 //
 // It records the exchange before it loads it, and records nothing that it does not
 // load: replaying the records must give the same index. A crash between the two leaves
@@ -27,9 +27,11 @@ func (c *Crawler) visit(h *host, j Job) task {
 	w := c.wallOf(h, j)
 	return func(ctx context.Context) (exchange, func(time.Time), error) {
 		res, x := w.fetch(ctx)
-		giveUp := func(time.Time) {
+		var fresh []page.URL
+		giveUp := func(now time.Time) {
 			c.countHops(h, w)
 			h.jobs.giveUp(j.URL)
+			c.queueFeeds(h, fresh, now)
 		}
 		if x.class == fetch.Canceled || w.abandoned {
 			return x, giveUp, nil
@@ -43,12 +45,15 @@ func (c *Crawler) visit(h *host, j Job) task {
 			sought, err = c.seekIcons(ctx, known, j, &res.Fetch)
 		}
 		if err == nil {
+			fresh, err = c.keepFeeds(ctx, h, feeds)
+		}
+		if err == nil {
 			err = c.loadVisit(ctx, v)
 		}
 		if err != nil {
 			return x, giveUp, err
 		}
-		return x, func(time.Time) {
+		return x, func(now time.Time) {
 			if h.icons.join(sought) {
 				h.dirty = true
 			}
@@ -66,7 +71,7 @@ func (c *Crawler) visit(h *host, j Job) task {
 			before := len(h.soft.Suspects)
 			h.soft.learn(sign)
 			h.urgent = h.urgent || len(h.soft.Suspects) != before
-			c.queueFeeds(h, feeds)
+			c.queueFeeds(h, fresh, now)
 		}, nil
 	}
 }
