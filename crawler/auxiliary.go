@@ -76,7 +76,8 @@ type auxQueue struct {
 	turn  bool // a file comes next, if any
 	busy  int  // requests under way
 	seen  map[page.URL]bool
-	files [auxKinds]int // of this pass, without redirects on the host
+	files [auxKinds]int // how many were queued, without redirects on the host
+	since time.Time     // what seen and files hold was queued since then
 
 	off       bool       // read none
 	passing   bool       // a pass is under way
@@ -100,10 +101,20 @@ func (q *auxQueue) drop(allowed func(page.URL) bool) {
 	}
 }
 
-// push appends a file, unless this pass has seen it or has too many of its kind.
-func (q *auxQueue) push(s auxiliary, most int) {
-	if q.seen == nil {
-		q.seen = make(map[page.URL]bool)
+// forgetAfter is when a file may be read again. Another host announces its files once in
+// passInterval, at any time between two passes of this host. But it may come to a file of an
+// index sooner after the start of its pass than the day before, so forgetAfter is less.
+const forgetAfter = passInterval / 2
+
+// forget forgets which files were queued.
+func (q *auxQueue) forget(now time.Time) {
+	q.seen, q.files, q.since = make(map[page.URL]bool), [auxKinds]int{}, now
+}
+
+// push appends a file, unless it was queued a while ago or too many of its kind were.
+func (q *auxQueue) push(s auxiliary, most int, now time.Time) {
+	if now.Sub(q.since) >= forgetAfter {
+		q.forget(now)
 	}
 	if q.seen[s.url] && s.hops == 0 || !s.counted && q.files[s.kind] >= most { // hops are bounded
 		return
@@ -168,7 +179,8 @@ func (c *Crawler) beginPass(h *host, now time.Time) {
 	if q.passing || !q.read.IsZero() && now.Sub(q.read) < passInterval {
 		return
 	}
-	q.passing, q.seen, q.files = true, nil, [auxKinds]int{}
+	q.passing = true
+	q.forget(now)
 	h.claims.begin()
 	if !o.NoSitemaps {
 		for _, u := range q.announced {
@@ -201,7 +213,7 @@ func (c *Crawler) queueAux(s auxiliary, now time.Time) {
 		}
 		h = c.activate(key, now)
 	}
-	h.aux.push(s, c.opts.Sources.MaxSitemaps)
+	h.aux.push(s, c.opts.Sources.MaxSitemaps, now)
 	c.push(h, now)
 }
 

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -131,6 +132,38 @@ https://a.example/b.xml 200`)
 			if x.url == "https://a.example/b.xml" {
 				t.Errorf("%s was requested after as many sitemaps as the host may have", x.url)
 			}
+		}
+	})
+}
+
+// A sitemap on another host is read every day, whichever of the two hosts begins its pass first.
+func TestSitemapsOnAnotherHostEveryDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/", "https://b.example/")
+		parseWeb(t, w, `
+https://a.example/ 200 page=home
+https://a.example/robots.txt 200 took=10m
+  Sitemap: https://b.example/a.xml
+https://b.example/ 200 page=home
+https://b.example/robots.txt 200
+  Sitemap: /slow.xml
+https://b.example/slow.xml 404 took=30m`)
+		w.put("https://b.example/a.xml", answer{status: 200, body: urlset("https://a.example", 0)})
+		const days = 5
+		ctx, cancel := context.WithTimeout(t.Context(), days*passInterval)
+		defer cancel()
+		o := Options{Follow: true, Memory: Memory{IdleTime: days * passInterval}}
+		if err := newCrawler(o, f, w, nil).Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		var reads [days]int
+		for _, x := range w.byStart() {
+			if x.url == "https://b.example/a.xml" {
+				reads[x.start.Sub(epoch)/passInterval]++
+			}
+		}
+		if reads != [days]int{1, 1, 1, 1, 1} {
+			t.Errorf("the sitemap was read %d times on each day", reads)
 		}
 	})
 }

@@ -139,8 +139,9 @@ type Sources struct {
 	NoProbe bool
 	// Icons asks each host that has a page for its icon.
 	Icons bool
-	// MaxSitemaps and MaxFeeds bound the files read from one host a day, redirects on the
-	// host not counted; default 100 and 5. MaxSitemaps also bounds those of one index.
+	// MaxSitemaps and MaxFeeds bound the files read from one host in a pass, redirects on the
+	// host not counted; default 100 and 5. What other hosts announce counts, too, and the
+	// count also begins anew after half a day. MaxSitemaps also bounds those of one index.
 	MaxSitemaps, MaxFeeds int
 }
 
