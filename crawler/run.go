@@ -176,27 +176,38 @@ func (c *Crawler) failed(err error) {
 	c.opts.Log.Warn("a store operation failed and the crawl pauses; its URLs stay due: " + why + ": " + err.Error())
 }
 
-// end stores the state of the hosts in memory.
+// end stores the state of the hosts in memory, unless the crawl was aborted. It returns the error
+// that ended the crawl.
 func (c *Crawler) end() error {
 	c.mu.Lock()
 	c.meter.ended = c.stopping
 	c.meter.endedAt = time.Now()
-	if c.err != nil {
-		defer c.mu.Unlock()
-		return c.err
-	}
-	states := make(map[string][]byte)
-	for key, h := range c.hosts {
+	var hosts []*host
+	for _, h := range c.hosts {
 		if h.loaded && h.dirty {
-			states[key] = h.encode()
+			hosts = append(hosts, h)
 		}
 	}
-	ctx := c.work
+	ctx, ended := c.work, c.err
 	c.mu.Unlock()
+	if ctx.Err() != nil {
+		return ended
+	}
+	err := c.storeAll(ctx, hosts)
+	if ended != nil {
+		if err != nil {
+			c.opts.Log.Warn(err.Error()) // most likely for the same reason
+		}
+		return ended
+	}
+	return err
+}
+
+func (c *Crawler) storeAll(ctx context.Context, hosts []*host) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(c.opts.Concurrency)
-	for key, state := range states {
-		g.Go(func() error { return c.frontier.SaveHost(ctx, key, state) })
+	for _, h := range hosts {
+		g.Go(func() error { return c.store(ctx, h) })
 	}
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("crawler: store the state of hosts: %w", err)

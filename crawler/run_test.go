@@ -111,8 +111,8 @@ func TestPause(t *testing.T) {
 	})
 }
 
-// Each failed store operation ends the crawl in order: the error names the operation,
-// and a second run finds everything that the first did not.
+// Each failed store operation ends the crawl in order: the error names the operation, what was
+// learned about hosts is stored, and a second run finds everything that the first did not.
 func TestStoreFailures(t *testing.T) {
 	for _, op := range []string{"hosts", "due", "visited", "refuse", "known", "readmit", "add", "load", "save"} {
 		t.Run(op, func(t *testing.T) {
@@ -134,6 +134,12 @@ func TestStoreFailures(t *testing.T) {
 					t.Fatalf("Run returned %v", err)
 				}
 				f.fault = nil
+				for _, call := range w.byStart() {
+					raw, _ := f.LoadHost(t.Context(), HostOf(call.url))
+					if s, err := DecodeHost(raw); op != "save" && (err != nil || s.Answered.IsZero()) {
+						t.Errorf("%s has answered, and its stored state does not say so (%v)", HostOf(call.url), err)
+					}
+				}
 				if op == "refuse" { // the frontier did it, and said it did not
 					return
 				}
