@@ -24,7 +24,8 @@ func checkPoliteness(t testing.TB, w *web, o Options) {
 			known[HostOf(x.url)] = x.end
 		}
 		if p.PerDomain > 0 {
-			groups["domain "+domainOf(x.url)] = append(groups["domain "+domainOf(x.url)], x)
+			domain := "domain " + page.RegistrableDomain(x.url.Host())
+			groups[domain] = append(groups[domain], x)
 		}
 	}
 	for _, x := range w.byStart() {

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/webindexer/indexer/crawler/partition"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -63,7 +62,7 @@ func (c *Crawler) slotsOf(u page.URL) []*slot {
 		slots = append(slots, c.addressSlot(h.addr))
 	}
 	if p.PerDomain > 0 || p.DomainDelay > 0 {
-		slots = append(slots, c.slot("domain "+domainOf(u), max(p.PerDomain, 0), p.DomainDelay))
+		slots = append(slots, c.slot("domain "+page.RegistrableDomain(u.Host()), max(p.PerDomain, 0), p.DomainDelay))
 	}
 	return slots
 }
@@ -118,9 +117,6 @@ func network(a netip.Addr) string {
 	}
 	return p.String()
 }
-
-// domainOf returns the registrable domain of a URL's host.
-func domainOf(u page.URL) string { return partition.Domain(u.Host()) }
 
 // acquire takes all the slots for h. If one is not available, h waits for it.
 func (c *Crawler) acquire(h *host, slots []*slot, now time.Time) bool {

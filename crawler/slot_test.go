@@ -4,8 +4,6 @@ import (
 	"net/netip"
 	"testing"
 	"time"
-
-	"github.com/webindexer/indexer/page"
 )
 
 // loadedHost is a host in c's memory that has nothing to do.
@@ -55,21 +53,13 @@ func TestNobodyOvertakes(t *testing.T) {
 	}
 }
 
-func TestNetworksAndDomains(t *testing.T) {
+func TestNetworks(t *testing.T) {
 	for addr, want := range map[string]string{
 		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1",
 		"2001:db8:1:2:3::4": "2001:db8:1:2::/64",
 	} {
 		if got := network(netip.MustParseAddr(addr)); got != want {
 			t.Errorf("network of %s: %s, not %s", addr, got, want)
-		}
-	}
-	for u, want := range map[string]string{
-		"https://www.example.co.uk/": "example.co.uk", "https://me.github.io/": "me.github.io",
-		"http://192.0.2.1:80/": "192.0.2.1", "http://localhost/": "localhost", "https://co.uk/": "co.uk",
-	} {
-		if got := domainOf(page.MustParseURL(u)); got != want {
-			t.Errorf("domain of %s: %s, not %s", u, got, want)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"net/netip"
 	"path"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-	"golang.org/x/net/publicsuffix"
 )
 
 // MaxNamedIcons bounds the result of NamedIcons.
@@ -58,19 +56,7 @@ func mayNameIcon(self, icon URL) bool {
 			return false
 		}
 	}
-	return self.Host() == icon.Host() || domainOf(self.Host()) == domainOf(icon.Host())
-}
-
-// domainOf is the registrable domain of a host. An address, or a name outside every domain, stands
-// for itself.
-func domainOf(host string) string {
-	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
-		return host
-	}
-	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
-		return domain
-	}
-	return host
+	return self.Host() == icon.Host() || RegistrableDomain(self.Host()) == RegistrableDomain(icon.Host())
 }
 
 // iconLink is a <link> that names an icon.

@@ -15,11 +15,11 @@ package partition
 
 import (
 	"net"
-	"net/netip"
 	"net/url"
 
 	"github.com/cespare/xxhash/v2"
-	"golang.org/x/net/publicsuffix"
+
+	"github.com/webindexer/indexer/page"
 )
 
 // Count is the number of partitions. It is part of the format of the rows that package
@@ -27,7 +27,9 @@ import (
 const Count = 256
 
 // Of returns the partition of a host: scheme, name and port, as crawler.HostOf writes it.
-func Of(host string) int { return int(xxhash.Sum64String(Domain(nameOf(host))) % Count) }
+func Of(host string) int {
+	return int(xxhash.Sum64String(page.RegistrableDomain(nameOf(host))) % Count)
+}
 
 // nameOf returns the name in a host's key.
 func nameOf(host string) string {
@@ -39,18 +41,6 @@ func nameOf(host string) string {
 		return name
 	}
 	return u.Hostname()
-}
-
-// Domain returns the registrable domain of a host's name. An address, or a name outside
-// every domain, is returned as it is.
-func Domain(name string) string {
-	if _, err := netip.ParseAddr(name); err == nil {
-		return name
-	}
-	if domain, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
-		return domain
-	}
-	return name
 }
 
 // Owner returns which of the crawlers a partition belongs to, "" if there are none. The

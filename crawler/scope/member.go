@@ -2,10 +2,7 @@ package scope
 
 import (
 	"fmt"
-	"net/netip"
 	"strings"
-
-	"golang.org/x/net/publicsuffix"
 
 	"github.com/webindexer/indexer/page"
 )
@@ -19,7 +16,7 @@ func (k Kind) member(u page.URL) string {
 	case Host:
 		return hostPort(u)
 	case Domain:
-		return registrable(u.Host())
+		return page.RegistrableDomain(u.Host())
 	}
 	return ""
 }
@@ -38,20 +35,6 @@ func withoutWWW(host string) string {
 	return host
 }
 
-// registrable is the domain that one can register: the public suffix and one label.
-func registrable(host string) string {
-	if strings.HasPrefix(host, "[") {
-		return host
-	}
-	if _, err := netip.ParseAddr(host); err == nil {
-		return host
-	}
-	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
-		return domain
-	}
-	return host // a public suffix itself, or a name like localhost
-}
-
 func (k Kind) inside(u page.URL) string {
 	switch k {
 	case Page:
@@ -59,7 +42,7 @@ func (k Kind) inside(u page.URL) string {
 	case Host:
 		return fmt.Sprintf("is on a seed's host, %s", hostName(u))
 	case Domain:
-		return fmt.Sprintf("is in a seed's domain, %s", registrable(u.Host()))
+		return fmt.Sprintf("is in a seed's domain, %s", page.RegistrableDomain(u.Host()))
 	}
 	return "is in scope as every URL is"
 }
@@ -71,7 +54,7 @@ func (k Kind) outside(u page.URL) string {
 	case Host:
 		return fmt.Sprintf("is on %s, which is no seed's host", hostName(u))
 	default:
-		return fmt.Sprintf("is in the domain %s, which is no seed's", registrable(u.Host()))
+		return fmt.Sprintf("is in the domain %s, which is no seed's", page.RegistrableDomain(u.Host()))
 	}
 }
 

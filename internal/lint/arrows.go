@@ -36,7 +36,7 @@ var Arrows = []Arrow{
 	{"internal/osfile", nil, "it writes files, whatever is in them"},
 	{"render", []string{"page", "internal/osfile"}, "a browser is given fetches by whoever has them, and knows nothing of where they are stored"},
 	{"warc", []string{"page", "internal/coding"}, "a reader of files hands over fetches and knows nothing of where they go"},
-	{"crawler/partition", nil, "which crawler asks a host follows from names alone"},
+	{"crawler/partition", []string{"page"}, "which crawler asks a host follows from names alone"},
 	{"crawler", []string{"page", "internal/coding", "crawler/partition"}, "a crawler hands over fetches and knows nothing of where they go"},
 	{"index/sketch", nil, "a sketch is made of words and compared with others, whatever they are words of"},
 	{"export", []string{"page", "warc", "index/sketch", "internal/longjson"}, "formats are of records; where these come from is its users' affair"},
