@@ -13,9 +13,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/webindexer/indexer/internal/coding"
-
 	"golang.org/x/text/encoding/charmap"
+
+	"github.com/webindexer/indexer/internal/coding"
+	"github.com/webindexer/indexer/page"
 )
 
 // describe sets the status line and the header, and returns the content codings. raw is
@@ -34,7 +35,7 @@ func (r *Result) describe(resp *http.Response, raw []byte) ([]string, error) {
 		r.HeaderBlock = headerBlock(resp)
 	}
 	h := parseHeader(r.HeaderBlock)
-	r.RetryAfter = retryAfter(h, time.Now())
+	r.RetryAfter, _ = page.RetryAfter(h, time.Now())
 	list := coding.List(h["Content-Encoding"])
 	if slices.Contains(coding.List(h["Transfer-Encoding"]), "chunked") != r.Chunked {
 		return nil, &failure{class: BadResponse, text: "the transfer coding is ambiguous"}

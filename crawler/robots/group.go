@@ -112,9 +112,6 @@ func (g *Group) CrawlDelay() (time.Duration, bool) { return g.delay.value, g.del
 // Wildcard reports that the file has no group for the crawler but one for "*".
 func (g *Group) Wildcard() bool { return g.wildcard }
 
-// Rules is how many rules there are for the crawler.
-func (g *Group) Rules() int { return len(g.rules) }
-
 // Rule is what decided on a URL.
 type Rule struct {
 	// Allow is the decision.

@@ -68,9 +68,6 @@ func (f *File) Sitemaps() []string { return slices.Clone(f.sitemaps) }
 // Stats returns the counts of the file.
 func (f *File) Stats() Stats { return f.stats }
 
-// Rules is how many allow and disallow lines with a value belong to a group.
-func (f *File) Rules() int { return len(f.rules) }
-
 // Parse reads a robots.txt according to RFC 9309. It never fails: it skips what it does
 // not understand and counts it in Stats, and ignores what exceeds DefaultMaxBytes and
 // counts it in Stats.Ignored.

@@ -275,20 +275,11 @@ func lifetime(h http.Header) time.Duration {
 	return MaxLifetime
 }
 
-// retryAfter is how long to wait after a number of failures in a row: the Retry-After
-// field (RFC 9110 section 10.2.3), else a minute, doubled with each failure; between
-// MinLifetime and MaxLifetime.
+// retryAfter is how long to wait after a number of failures in a row: what the Retry-After
+// field says, else a minute, doubled with each failure; between MinLifetime and MaxLifetime.
 func retryAfter(f page.Fetch, failures int) time.Duration {
-	value := f.Header.Get("Retry-After")
-	if d, ok := seconds(value); ok {
-		return clamp(d)
-	}
-	if at, err := http.ParseTime(value); err == nil {
-		now := f.Time
-		if date, err := http.ParseTime(f.Header.Get("Date")); err == nil {
-			now = date // the server's clock may be wrong
-		}
-		return clamp(at.Sub(now))
+	if wait, ok := page.RetryAfter(f.Header, f.Time); ok {
+		return clamp(wait)
 	}
 	const doublings = 11 // beyond MaxLifetime
 	return clamp(MinLifetime << min(max(failures-1, 0), doublings))

@@ -121,8 +121,8 @@ func checkAgainstReference(t *testing.T, text, path string) {
 		return
 	}
 	group := Parse(body).Group("indexer")
-	if group.Rules() != len(rules) {
-		t.Fatalf("%d rules, want %d\n%s", group.Rules(), len(rules), body)
+	if len(group.rules) != len(rules) {
+		t.Fatalf("%d rules, want %d\n%s", len(group.rules), len(rules), body)
 	}
 	got, rule := group.Allowed(page.URL("https://example.com" + path))
 	if want := refAllowed(rules, path); got != want || rule.Allow != got {

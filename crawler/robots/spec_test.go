@@ -64,7 +64,7 @@ func (s *spec) robots(t *testing.T, d *datadriven.TestData) string {
 	}
 	s.file = Parse([]byte(body))
 	stats := s.file.Stats()
-	out := fmt.Sprintf("%d lines, %d records, %d unknown, %d rules\n", stats.Lines, stats.Records, stats.Unknown, s.file.Rules())
+	out := fmt.Sprintf("%d lines, %d records, %d unknown, %d rules\n", stats.Lines, stats.Records, stats.Unknown, len(s.file.rules))
 	for _, sitemap := range s.file.Sitemaps() {
 		out += "sitemap " + sitemap + "\n"
 	}
@@ -94,7 +94,7 @@ func (s *spec) allowed(t *testing.T, d *datadriven.TestData) string {
 
 func (s *spec) group(t *testing.T, d *datadriven.TestData) string {
 	g := s.agent(t, d)
-	out := fmt.Sprintf("%d rules", g.Rules())
+	out := fmt.Sprintf("%d rules", len(g.rules))
 	if g.Wildcard() {
 		out += ", those for *"
 	}

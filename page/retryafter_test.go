@@ -1,4 +1,4 @@
-package fetch
+package page
 
 import (
 	"net/http"
@@ -8,7 +8,7 @@ import (
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-func TestParseRetryAfter(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	for _, c := range []struct {
 		value string
 		want  time.Duration
@@ -33,22 +33,22 @@ func TestParseRetryAfter(t *testing.T) {
 		{"soon", 0, false},
 		{"١٢", 0, false},
 	} {
-		got, ok := ParseRetryAfter(c.value, noon)
+		got, ok := RetryAfter(http.Header{"Retry-After": {c.value}}, noon)
 		if got != c.want || ok != c.ok {
 			t.Errorf("%q: %v, %v; want %v, %v", c.value, got, ok, c.want, c.ok)
 		}
 	}
 }
 
-func FuzzParseRetryAfter(f *testing.F) {
+func FuzzRetryAfter(f *testing.F) {
 	f.Add("120")
 	f.Add("Fri, 20 Nov 2026 12:00:30 GMT")
 	f.Fuzz(func(t *testing.T, value string) {
-		wait, ok := ParseRetryAfter(value, noon)
+		wait, ok := RetryAfter(http.Header{"Retry-After": {value}}, noon)
 		if wait < 0 || wait > MaxRetryAfter || !ok && wait != 0 {
 			t.Errorf("%q: %v, %v", value, wait, ok)
 		}
-		if got := retryAfter(http.Header{"Retry-After": {value}, "Date": {noon.Format(http.TimeFormat)}}, time.Time{}); got != wait {
+		if got, _ := RetryAfter(http.Header{"Retry-After": {value}, "Date": {noon.Format(http.TimeFormat)}}, time.Time{}); got != wait {
 			t.Errorf("%q: %v with the server's date, %v with ours", value, got, wait)
 		}
 	})
