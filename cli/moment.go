@@ -63,5 +63,6 @@ func parseAgo(s string) (time.Duration, bool) {
 		}
 	}
 	d, err := time.ParseDuration(s)
-	return days + d, err == nil && d >= 0 && s != "0" // a bare number is a timestamp
+	ago := days + d                                          // negative if it overflows
+	return ago, err == nil && d >= 0 && ago >= 0 && s != "0" // a bare number is a timestamp
 }
