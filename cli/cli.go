@@ -92,6 +92,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	help := &helpWriter{to: stdout}
 	root.SetOut(help)
 	root.SetArgs(withCrawl(root, args))
-	err := cmp.Or(root.ExecuteContext(ctx), help.err)
-	return report(withInterrupt(ctx, err), stderr, a.isJSON() || err != nil && a.wantsJSON(args))
+	cmd, err := root.ExecuteContextC(ctx)
+	err = cmp.Or(err, help.err)
+	return report(withInterrupt(ctx, err), stderr, a.isJSON() || err != nil && a.wantsJSON(cmd, args))
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/store"
@@ -69,17 +71,22 @@ func hintFor(err error, o outcome) string {
 
 // wantsJSON reports whether a command line, the environment or the settings ask for JSON.
 // It is for errors that occur before the settings are known: mistakes on the command line
-// and in the settings themselves. The last --format counts, as usual.
-func (a *app) wantsJSON(args []string) bool {
+// and in the settings themselves. The last --format counts, as usual, but a format of
+// documents (export --format cdxj) says nothing of errors.
+func (a *app) wantsJSON(cmd *cobra.Command, args []string) bool {
 	format := os.Getenv(config.EnvPrefix + "_FORMAT")
+	flag := cmd.Flag("format")
+	isSetting := flag != nil && len(flag.Annotations[settingKey]) > 0
 	for i, arg := range args {
 		if arg == "--" {
 			break
 		}
-		if value, ok := strings.CutPrefix(arg, "--format="); ok {
+		value, ok := strings.CutPrefix(arg, "--format=")
+		if arg == "--format" && i+1 < len(args) {
+			value, ok = args[i+1], true
+		}
+		if ok && (isSetting || value == "json") {
 			format = value
-		} else if arg == "--format" && i+1 < len(args) {
-			format = args[i+1]
 		}
 	}
 	if format == "" {
