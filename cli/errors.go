@@ -152,6 +152,8 @@ var outcomes = []outcome{
 	{as[*replay.InputError](), statusUsage, ""},
 	{is(errNotCreated), statusFailed, "name another directory with --data, or make this one and give it to this user"},
 	{is(errDenied), statusFailed, "only its owner has access to a data directory, unless the setting group_access opens it to its group"},
+	{is(txn.ErrNoTimestamps), statusFailed, "start an oracle (`indexer oracle`) or correct the setting oracle, and run the same command again: nothing that was loaded is lost"},
+	{is(store.ErrUnavailable), statusFailed, "run the same command again when the store answers: nothing that was loaded is lost"}, // may wrap EPIPE
 	{is(syscall.EPIPE), statusDone, ""}, // the reader of the output has seen enough
 }
 
