@@ -176,8 +176,11 @@ func (a *app) openSource(ctx context.Context) (_ *deployment, err error) {
 // whether an older one is alive: its clock may be wrong.
 func isFresh(p oracle.Process) bool { return time.Since(p.Beat).Abs() < oracle.DefaultTTL/2 }
 
+// errSourceInUse says that other processes use the database that is copied.
+var errSourceInUse = errors.New("the source of the copy is in use")
+
 func usedBy(p oracle.Process) error {
-	return fmt.Errorf("%w: process %d on %s uses the source of the copy; end all workers, loaders and readers first", store.ErrInUse, p.PID, p.Host)
+	return fmt.Errorf("%w: process %d on %s works on it", errSourceInUse, p.PID, p.Host)
 }
 
 // refuseOthers fails if another process has a liveness token in the table and is alive: its

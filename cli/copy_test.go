@@ -61,7 +61,7 @@ func TestCopyRefusesSourceInUse(t *testing.T) {
 	f := newFleet(t)
 	to := filepath.Join(f.dir, "to")
 	c := startChild(t, "", "--store", f.store, "copy", "--to", to)
-	if status := c.ends(); status != statusInUse {
+	if status := c.ends(); status != statusInUse || !strings.Contains(c.Said(), "the source of the copy is in use") || strings.Contains(c.Said(), "data directory") {
 		t.Errorf("exit status %d: %s", status, c.Said())
 	}
 }

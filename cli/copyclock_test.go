@@ -48,7 +48,7 @@ func TestCopySeesWrongClock(t *testing.T) {
 		}
 		select {
 		case err := <-refused:
-			if !errors.Is(err, store.ErrInUse) {
+			if !errors.Is(err, errSourceInUse) {
 				t.Error(err)
 			}
 		default:
