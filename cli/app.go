@@ -63,6 +63,9 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	if a.cfg, err = config.Load(a.flags.config, given); err != nil {
 		return err
 	}
+	if err := a.checkShared(given); err != nil {
+		return err
+	}
 	for _, unknown := range config.UnknownVariables() {
 		_, _ = fmt.Fprintln(a.stderr, "indexer: "+unknown)
 	}
@@ -75,6 +78,17 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	// debug only.
 	if _, err := zap.RedirectStdLogAt(a.log, zapcore.DebugLevel); err != nil {
 		return fmt.Errorf("redirect the standard log: %w", err)
+	}
+	return nil
+}
+
+// checkShared refuses flags that are for a shared store if the store is in the data directory. In
+// the file or the environment they may stand for other commands.
+func (a *app) checkShared(given map[string]config.Flag) error {
+	for _, key := range []string{"oracle", "etcd"} {
+		if given[key].Value != "" && !a.isShared() {
+			return &usageError{reason: "--" + given[key].Name + " is for a store that processes share, and this one is in the data directory: give --store URL, too, or leave it out", help: a.command}
+		}
 	}
 	return nil
 }
