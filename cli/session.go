@@ -74,9 +74,6 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 		return nil, err
 	}
 	s.startAnswering()
-	if err := a.shareFiles(); err != nil {
-		a.log.Warn("some files in the data directory are not open to its group", zap.Error(err))
-	}
 	return s, nil
 }
 
@@ -125,6 +122,9 @@ func (s *session) openRepository(ctx context.Context, opts repository.Options) (
 	}
 	if s.repo, err = repository.Open(ctx, s.app.cfg.Data, opts); err != nil {
 		return denied(errors.Join(err, s.closeIndex()))
+	}
+	if err := s.app.shareFiles(); err != nil {
+		s.app.log.Warn("some files in the data directory are not open to its group", zap.Error(err))
 	}
 	return nil
 }
