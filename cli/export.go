@@ -52,9 +52,7 @@ If a history is kept, export reports the timestamp of the state that it wrote; -
 that timestamp writes the same output again.`
 
 func (a *app) exportCommand() *cobra.Command {
-	var format, table, output, at string
-	var threshold float64
-	var urls []string
+	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export [--format FORMAT] [--table TABLE] [--url URL] [--output FILE] [--at TIME]",
 		Short: "Write documents, links, ranks, captures, terms, similar pairs or whole pages",
@@ -67,50 +65,64 @@ func (a *app) exportCommand() *cobra.Command {
 		),
 		Args: exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if format == "json" {
-				format = export.FormatJSONL
-			}
-			choice, err := export.Choose(format, table)
-			if err != nil {
-				return &usageError{reason: err.Error(), help: "indexer export"}
-			}
-			if cmd.Flags().Changed("threshold") && format != export.FormatSimilar {
-				return &usageError{reason: "--threshold needs --format similar", help: "indexer export"}
-			}
-			if !(threshold >= export.LeastThreshold && threshold <= 1) {
-				return &usageError{reason: fmt.Sprintf("--threshold must be from %v to 1", export.LeastThreshold), help: "indexer export"}
-			}
-			pages, err := pagesToExport(format, urls)
-			if err != nil {
-				return err
-			}
-			moment, err := parseMoment(at, time.Now())
-			if err != nil {
-				return err
-			}
-			question, err := json.Marshal(exportRequest{Choice: choice, Threshold: threshold, URLs: pages, At: moment})
-			if err != nil {
-				return fmt.Errorf("export: %w", err)
-			}
-			if err := a.exportTo(cmd.Context(), output, choice, string(question)); err != nil {
-				return err
-			}
-			return a.stderr.endWith()
+			f.thresholdGiven = cmd.Flags().Changed("threshold")
+			return a.export(cmd.Context(), f)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj, ciff, similar or wacz")
-	cmd.Flags().StringVar(&table, "table", "", "`table` to write as jsonl or parquet: documents or links (default documents)")
-	cmd.Flags().Float64Var(&threshold, "threshold", export.DefaultThreshold, "minimum `similarity` of pairs, from 0.5 to 1")
-	cmd.Flags().StringArrayVar(&urls, "url", nil, "`URL` of a page to write as wacz; may be given several times")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` or directory to write to; a regular file is replaced only when the new one is complete (default: standard output)")
+	cmd.Flags().StringVar(&f.format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj, ciff, similar or wacz")
+	cmd.Flags().StringVar(&f.table, "table", "", "`table` to write as jsonl or parquet: documents or links (default documents)")
+	cmd.Flags().Float64Var(&f.threshold, "threshold", export.DefaultThreshold, "minimum `similarity` of pairs, from 0.5 to 1")
+	cmd.Flags().StringArrayVar(&f.urls, "url", nil, "`URL` of a page to write as wacz; may be given several times")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "", "`file` or directory to write to; a regular file is replaced only when the new one is complete (default: standard output)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "out" {
 			name = "output"
 		}
 		return pflag.NormalizedName(name)
 	})
-	momentFlag(cmd, &at)
+	momentFlag(cmd, &f.at)
 	return cmd
+}
+
+// exportFlags are the flags of export.
+type exportFlags struct {
+	format, table, output, at string
+	threshold                 float64
+	thresholdGiven            bool
+	urls                      []string
+}
+
+// export asks for the contents of the index.
+func (a *app) export(ctx context.Context, f exportFlags) error {
+	if f.format == "json" {
+		f.format = export.FormatJSONL
+	}
+	choice, err := export.Choose(f.format, f.table)
+	if err != nil {
+		return &usageError{reason: err.Error(), help: "indexer export"}
+	}
+	if f.thresholdGiven && f.format != export.FormatSimilar {
+		return &usageError{reason: "--threshold needs --format similar", help: "indexer export"}
+	}
+	if !(f.threshold >= export.LeastThreshold && f.threshold <= 1) {
+		return &usageError{reason: fmt.Sprintf("--threshold must be from %v to 1", export.LeastThreshold), help: "indexer export"}
+	}
+	pages, err := pagesToExport(f.format, f.urls)
+	if err != nil {
+		return err
+	}
+	moment, err := parseMoment(f.at, time.Now())
+	if err != nil {
+		return err
+	}
+	question, err := json.Marshal(exportRequest{Choice: choice, Threshold: f.threshold, URLs: pages, At: moment})
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	if err := a.exportTo(ctx, f.output, choice, string(question)); err != nil {
+		return err
+	}
+	return a.stderr.endWith()
 }
 
 // exportRequest is the argument of a request for export.

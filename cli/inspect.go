@@ -60,8 +60,7 @@ type inspectRequest struct {
 }
 
 func (a *app) inspectCommand() *cobra.Command {
-	var at, after, screenshot string
-	var limit int
+	f := inspectFlags{limit: new(int)}
 	cmd := &cobra.Command{
 		Use:   "inspect [--at TIME] [--limit N] [--after CURSOR] [--screenshot FILE] URL",
 		Short: "Show everything known about a URL, and why it is or is not in the index",
@@ -75,38 +74,51 @@ func (a *app) inspectCommand() *cobra.Command {
 		),
 		Args: exactly(1, "one URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := parseURL(args[0]); err != nil {
-				return err
+			if !cmd.Flags().Changed("limit") {
+				f.limit = nil
 			}
-			req := inspectRequest{After: after, Screenshot: cmd.Flags().Changed("screenshot")}
-			if req.Screenshot && screenshot == "" {
-				return &usageError{reason: "--screenshot needs the name of a file", help: "indexer inspect"}
-			}
-			if cmd.Flags().Changed("limit") {
-				if limit < 0 {
-					return &usageError{reason: "--limit must not be negative", help: "indexer inspect"}
-				}
-				req.Limit = &limit
-			}
-			var err error
-			if req.Moment, err = parseMoment(at, time.Now()); err != nil {
-				return err
-			}
-			b, err := json.Marshal(req)
-			if err != nil {
-				return fmt.Errorf("inspect: %w", err)
-			}
-			if req.Screenshot {
-				return a.saveScreenshot(cmd.Context(), screenshot, args[0], string(b))
-			}
-			return a.ask(cmd.Context(), a.request("inspect", args[0], string(b)), a.stdout)
+			f.picture = cmd.Flags().Changed("screenshot")
+			return a.inspect(cmd.Context(), args[0], f)
 		},
 	}
-	momentFlag(cmd, &at)
-	cmd.Flags().IntVar(&limit, "limit", 0, "show at most this many `entries` of each list; 0: all (default: 20 in text, all in JSON)")
-	cmd.Flags().StringVar(&after, "after", "", "continue at a `cursor` that inspect printed for the same URL")
-	cmd.Flags().StringVar(&screenshot, "screenshot", "", "write the screenshot of the rendered page to a `file` (-: standard output) and show nothing else")
+	momentFlag(cmd, &f.at)
+	cmd.Flags().IntVar(f.limit, "limit", 0, "show at most this many `entries` of each list; 0: all (default: 20 in text, all in JSON)")
+	cmd.Flags().StringVar(&f.after, "after", "", "continue at a `cursor` that inspect printed for the same URL")
+	cmd.Flags().StringVar(&f.screenshot, "screenshot", "", "write the screenshot of the rendered page to a `file` (-: standard output) and show nothing else")
 	return cmd
+}
+
+// inspectFlags are the flags of inspect.
+type inspectFlags struct {
+	at, after  string
+	limit      *int // nil: not given
+	picture    bool // --screenshot was given
+	screenshot string
+}
+
+// inspect asks for what is known of a URL.
+func (a *app) inspect(ctx context.Context, raw string, f inspectFlags) error {
+	if _, err := parseURL(raw); err != nil {
+		return err
+	}
+	if f.picture && f.screenshot == "" {
+		return &usageError{reason: "--screenshot needs the name of a file", help: "indexer inspect"}
+	}
+	if f.limit != nil && *f.limit < 0 {
+		return &usageError{reason: "--limit must not be negative", help: "indexer inspect"}
+	}
+	moment, err := parseMoment(f.at, time.Now())
+	if err != nil {
+		return err
+	}
+	question, err := json.Marshal(inspectRequest{Moment: moment, Limit: f.limit, After: f.after, Screenshot: f.picture})
+	if err != nil {
+		return fmt.Errorf("inspect: %w", err)
+	}
+	if f.picture {
+		return a.saveScreenshot(ctx, f.screenshot, raw, string(question))
+	}
+	return a.ask(ctx, a.request("inspect", raw, string(question)), a.stdout)
 }
 
 func parseURL(raw string) (page.URL, error) {
