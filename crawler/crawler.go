@@ -18,8 +18,9 @@ var ErrAborted = errors.New("the crawl was aborted; requests under way were give
 //
 // One goroutine, that of Run, decides what is done next (see scheduler.go). Each
 // request and each store operation runs in a goroutine of its own, does not touch the
-// Crawler's state except to store that of its host (store, keepFeeds), and ends by returning a
-// function that applies its result. Run waits for all of them. Options.Concurrency bounds those that work for a host.
+// Crawler's state except to store that of its host (store, keepFeeds), and ends by
+// returning a function that applies its result. Run waits for all of them.
+// Options.Concurrency bounds those that work for a host.
 type Crawler struct {
 	opts     Options
 	frontier Frontier
