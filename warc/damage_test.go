@@ -65,6 +65,10 @@ func TestDamage(t *testing.T) {
 		{"too long for the limit, member per record", gz(one, recordWith("2", 1<<40, html("two"), ""), three), "1 [2] 3 problems=2"},
 		{"over the limit", gz(one, record("2", long), three), "1 [2] 3 problems=1"},
 		{"no date", one + strings.Replace(two, "2024", "year", 1) + three, "1 3 problems=1"},
+		{"no length, twice", one + without(two, "Content-Length") + without(three, "Content-Length") + one, "1 [2] [3] 1 problems=2"},
+		{"no length, twice, member per record", gz(one, without(two, "Content-Length"), without(three, "Content-Length"), one), "1 [2] [3] 1 problems=2"},
+		{"no id after damage", one + recordWith("2", 47, html("two"), "") + without(three, "WARC-Record-ID"), "1 [2] 3 problems=1"},
+		{"neither id nor date after damage", one + recordWith("2", 47, html("two"), "") + without(without(two, "WARC-Date"), "WARC-Record-ID") + three, "1 [2] 3 problems=1"},
 		{"segment", one + recordWith("2", 50, html("two"), "WARC-Segment-Number: 1\r\n") + three, "1 [2] 3 problems=1"},
 		{"wrong digest", one + recordWith("2", 50, html("two"), "WARC-Block-Digest: sha1:"+strings.Repeat("A", 32)+"\r\n") + three, "1 2 3 problems=1"},
 		{"digest of nothing, as wget gives to revisits", one + asRevisit(recordWith("2", 50, html("two"), "WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n")) + three, "1 2(revisit) 3 problems=0"},
@@ -90,6 +94,13 @@ func TestDamage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// without removes a field of a record.
+func without(record, field string) string {
+	before, rest, _ := strings.Cut(record, field+":")
+	_, after, _ := strings.Cut(rest, "\r\n")
+	return before + after
 }
 
 func asRevisit(record string) string { return strings.Replace(record, "response", "revisit", 1) }

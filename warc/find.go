@@ -64,8 +64,11 @@ func (r *Reader) endPlain() bool {
 	return true
 }
 
-// plausible reports whether a complete record header is ahead. After many headers that were
-// not complete, it accepts only short ones.
+// mandatory are the fields that every record has (WARC 1.1 section 5).
+var mandatory = []string{"WARC-Type", "WARC-Record-ID", "WARC-Date", "Content-Length"}
+
+// plausible reports whether a record header is ahead that lacks at most one of the mandatory
+// fields. After many headers that lack more, it accepts only short ones.
 func (r *Reader) plausible() bool {
 	r.win.fill(16)
 	if !isVersionLine(r.win.ahead()) {
@@ -79,7 +82,13 @@ func (r *Reader) plausible() bool {
 	if err != nil {
 		return false
 	}
-	if r.rec.Type != "" && r.rec.ID != "" && r.rec.Fields.Get("Content-Length") != "" {
+	missing := 0
+	for _, name := range mandatory {
+		if r.rec.Fields.Get(name) == "" {
+			missing++
+		}
+	}
+	if missing <= 1 {
 		return true
 	}
 	r.credit -= int64(n)
