@@ -20,10 +20,7 @@ func (x *extractor) read(k kind, contentType string, decoded, raw []byte) conten
 	if k == kindText {
 		x.text.write(string(decoded))
 	} else {
-		if isXHTML(contentType) {
-			decoded = closeEmpty(decoded)
-		}
-		x.html(decoded)
+		x.html(asHTML(decoded, contentType))
 	}
 	c := x.content()
 	if k == kindHTML {

@@ -21,7 +21,9 @@ func Subresources(f *Fetch) []URL {
 	if !f.IsSuccess() || bodyKind(f) != kindHTML {
 		return nil
 	}
-	body := decode(f.Body, f.Header.Get("Content-Type"), kindHTML)
+	contentType := f.Header.Get("Content-Type")
+	body := asHTML(decode(f.Body, contentType, kindHTML), contentType)
+	defer treeTurns.take(len(body))()
 	var c resourceCollector
 	c.collect(parseTree(body))
 	return distinctURLs(f.URL, c.resolver(f.URL), c.refs, MaxSubresources, math.MaxInt)

@@ -30,6 +30,14 @@ func TestSubresources(t *testing.T) {
 	}
 }
 
+func TestSubresourcesOfXHTML(t *testing.T) {
+	f := &page.Fetch{URL: "https://x.example/", Status: 200, Header: http.Header{"Content-Type": {"application/xhtml+xml"}},
+		Body: []byte(`<html><head><script src="/a.js"/><link rel="stylesheet" href="/b.css"/></head></html>`)}
+	if got, want := fmt.Sprint(page.Subresources(f)), "[https://x.example/a.js https://x.example/b.css]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestSubresourcesAreBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 2 * page.MaxSubresources {

@@ -1,9 +1,31 @@
 package page
 
 import (
+	"bytes"
+	"net/http"
 	"testing"
 	"testing/synctest"
 )
+
+// TestTreesTakeTurns: whoever makes the tree of a large page waits for its turn.
+func TestTreesTakeTurns(t *testing.T) {
+	f := &Fetch{URL: "https://a.example/", Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: bytes.Repeat([]byte("word "), smallPage/5+1)}
+	for name, read := range map[string]func(){"Interpret": func() { Interpret(f) }, "Subresources": func() { Subresources(f) }} {
+		synctest.Test(t, func(t *testing.T) {
+			done := treeTurns.take(treeBytes)
+			ended := false
+			go func() {
+				read()
+				ended = true
+			}()
+			synctest.Wait()
+			if ended {
+				t.Errorf("%s did not wait", name)
+			}
+			done()
+		})
+	}
+}
 
 func TestLargePagesTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

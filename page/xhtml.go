@@ -7,8 +7,13 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// isXHTML reports whether XML rules tell where the elements of a page end.
-func isXHTML(contentType string) bool { return essence(contentType) == "application/xhtml+xml" }
+// asHTML returns the HTML of a page, which may be XHTML: there, XML rules tell where elements end.
+func asHTML(body []byte, contentType string) []byte {
+	if essence(contentType) == "application/xhtml+xml" {
+		return closeEmpty(body)
+	}
+	return body
+}
 
 // closeEmpty writes an end tag for each element of XHTML that is empty by its slash alone, as in
 // <script src="a.js"/>: in HTML, the rest of the page would be in the script.
