@@ -99,9 +99,8 @@ func (c *Cluster) holds(row string) (bool, error) {
 }
 
 // SourceAnchors returns the anchors of all links from the source of l to members. first
-// reports whether l is the first row of that source; other rows have no result. All links
-// of a page are in one cell, so the rows that may exist are known; whether they do exist
-// decides.
+// reports whether l is the first row of that source; other rows have no result. The links of
+// the page say which rows may exist; whether they do exist decides.
 func (c *Cluster) SourceAnchors(l *LinkRow) (anchors []string, first bool, err error) {
 	if c.Count <= 1 {
 		return l.Anchors, true, nil
@@ -115,8 +114,13 @@ func (c *Cluster) SourceAnchors(l *LinkRow) (anchors []string, first bool, err e
 		return nil, false, err
 	}
 	anchors = slices.Clone(l.Anchors)
+	var last page.URL
 	for _, other := range links {
-		more, err := c.anchorsFrom(source, other.Target, l.Target)
+		if other.Target == l.Target || other.Target == last { // a target with many anchors comes several times
+			continue
+		}
+		last = other.Target
+		more, err := c.anchorsFrom(source, other.Target)
 		if err != nil || len(more) > 0 && other.Target < l.Target {
 			return nil, false, err
 		}
@@ -125,21 +129,16 @@ func (c *Cluster) SourceAnchors(l *LinkRow) (anchors []string, first bool, err e
 	return anchors, true, nil
 }
 
-// anchorsFrom returns the anchors of a page's links to a member other than but; none if
-// the target is not a member.
-func (c *Cluster) anchorsFrom(source, target, but page.URL) ([]string, error) {
-	if target == but {
-		return nil, nil
-	}
-	row := schema.URLRow(target)
-	if within, err := c.holds(row); err != nil || !within {
+// anchorsFrom returns the anchors of a page's links to a URL; none if that is not a member.
+func (c *Cluster) anchorsFrom(source, target page.URL) ([]string, error) {
+	if within, err := c.holds(schema.URLRow(target)); err != nil || !within {
 		return nil, err
 	}
-	v, err := c.reader.Cell().Get(c.ctx, schema.PairRow(target, source), schema.Anchors)
-	if err != nil || !v.Exists {
+	cols, err := c.reader.Cell().GetRow(c.ctx, schema.PairRow(target, source), schema.GroupLink)
+	if err != nil {
 		return nil, err
 	}
-	return schema.DecodeAnchors(v.Data)
+	return schema.AnchorsIn(cols)
 }
 
 // CountSources counts the pages that link to the cluster, and their links. If the cluster

@@ -148,6 +148,36 @@ func TestSourceAnchors(t *testing.T) {
 	}
 }
 
+// TestSourceAnchorsInParts: the links from a page to a member are stored in several parts.
+func TestSourceAnchorsInParts(t *testing.T) {
+	r, err := webtest.Open(t.Context(), webtest.Options{Part: schema.PartSize{Entries: 2, Bytes: 1 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r.Add(t, "a.example/ at=1 page text=same", "b.example/ at=1 page text=same",
+		"x.example/ at=1 page text=x link=a.example/,1 link=b.example/,2 link=b.example/,3 link=b.example/,4 link=b.example/,5 link=b.example/,6")
+	if err := r.Quiesce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	c := readCluster(t, r, "https://a.example/", 0)
+	var got []string
+	err = c.EachLinkRow("", func(l *snapshot.LinkRow) error {
+		anchors, first, err := c.SourceAnchors(l)
+		if first {
+			got = append(got, anchors...)
+		}
+		return err
+	})
+	if err != nil || fmt.Sprint(got) != "[1 2 3 4 5 6]" {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
 // TestReaderStays reads more than one transaction of a reader holds, while the rows
 // change: it sees the values of its timestamp.
 func TestReaderStays(t *testing.T) {
