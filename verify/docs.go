@@ -14,56 +14,75 @@ import (
 // compareDocs compares what the document observer stores for every page: title,
 // text, language, outline, frames, links, and the links as they were inverted.
 func (v *verifier) compareDocs(ctx context.Context) error {
-	texts, said, inverted, framed := make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool), make(map[page.URL]bool)
+	seen := make(map[page.URL]docCells)
 	err := v.scan(ctx, schema.GroupDoc, func(row string, cols []txn.Version) error {
 		u, err := schema.ParseURLRow(row)
 		if err != nil {
 			return err
 		}
+		var has docCells
 		for _, c := range cols {
-			switch c.Name {
-			case schema.Text.Name:
-				texts[u] = true
-				err = v.compareText(ctx, u, c)
-			case schema.Links.Name:
-				said[u] = true
-				err = v.compareLinkList(u, schema.Links, cols)
-			case schema.Inverted.Name:
-				inverted[u] = true
-				err = v.compareLinkList(u, schema.Inverted, cols)
-			case schema.Frames.Name:
-				framed[u] = true
-				err = v.compareFrames(u, c)
-			case schema.Inverting.Name:
-				v.rep.add(schema.GroupDoc, string(u), c.Name, "work left over", "")
-			default:
-				v.compareLinkPart(u, c.Name, cols)
-			}
-			if err != nil {
+			if err := v.compareDocCell(ctx, u, c, cols, &has); err != nil {
 				return fmt.Errorf("%s: %w", u, err)
 			}
 		}
+		seen[u] = has
 		return nil
 	})
+	if err != nil {
+		return err
+	}
 	for u := range v.batch.URLs() {
-		if u.Document.Outcome == page.Page && !texts[u.URL] {
-			doc, err := v.document(ctx, u.URL)
-			if err != nil {
-				return err
-			}
-			v.rep.add(schema.GroupDoc, string(u.URL), schema.Text.Name, "", fmt.Sprintf("%q", doc.Title))
-		}
-		if !said[u.URL] {
-			v.rep.same(schema.GroupDoc, string(u.URL), schema.Links.Name, "", linkList(u))
-		}
-		if !inverted[u.URL] {
-			v.rep.same(schema.GroupDoc, string(u.URL), schema.Inverted.Name, "", linkList(u))
-		}
-		if !framed[u.URL] {
-			v.rep.same(schema.GroupDoc, string(u.URL), schema.Frames.Name, "", frameList(u))
+		if err := v.missingDocCells(ctx, u, seen[u.URL]); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
+}
+
+// docCells says which cells of a page the document observer has stored.
+type docCells struct{ text, links, inverted, frames bool }
+
+func (v *verifier) compareDocCell(ctx context.Context, u page.URL, c txn.Version, cols []txn.Version, has *docCells) error {
+	switch c.Name {
+	case schema.Text.Name:
+		has.text = true
+		return v.compareText(ctx, u, c)
+	case schema.Links.Name:
+		has.links = true
+		return v.compareLinkList(u, schema.Links, cols)
+	case schema.Inverted.Name:
+		has.inverted = true
+		return v.compareLinkList(u, schema.Inverted, cols)
+	case schema.Frames.Name:
+		has.frames = true
+		return v.compareFrames(u, c)
+	case schema.Inverting.Name:
+		v.rep.add(schema.GroupDoc, string(u), c.Name, "work left over", "")
+	default:
+		v.compareLinkPart(u, c.Name, cols)
+	}
+	return nil
+}
+
+func (v *verifier) missingDocCells(ctx context.Context, u *batch.URL, has docCells) error {
+	if u.Document.Outcome == page.Page && !has.text {
+		doc, err := v.document(ctx, u.URL)
+		if err != nil {
+			return err
+		}
+		v.rep.add(schema.GroupDoc, string(u.URL), schema.Text.Name, "", fmt.Sprintf("%q", doc.Title))
+	}
+	if !has.links {
+		v.rep.same(schema.GroupDoc, string(u.URL), schema.Links.Name, "", linkList(u))
+	}
+	if !has.inverted {
+		v.rep.same(schema.GroupDoc, string(u.URL), schema.Inverted.Name, "", linkList(u))
+	}
+	if !has.frames {
+		v.rep.same(schema.GroupDoc, string(u.URL), schema.Frames.Name, "", frameList(u))
+	}
+	return nil
 }
 
 func (v *verifier) compareText(ctx context.Context, u page.URL, c txn.Version) error {
