@@ -66,7 +66,7 @@ func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error
 		if setting.Mode() == schema.RenderOff {
 			doc, err = x.interpret(ctx, tx, u)
 		} else {
-			doc, err = interpretRendered(ctx, tx, setting, row)
+			doc, err = interpretRendered(ctx, tx, setting, u)
 		}
 		if err != nil || doc == nil {
 			return err
@@ -75,7 +75,7 @@ func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error
 			x.tracker.dismiss(row)
 		}
 		if doc.Outcome == page.Other {
-			if err := x.tracker.unreadable.note(ctx, tx, row); err != nil {
+			if err := x.tracker.unreadable.note(ctx, tx, u); err != nil {
 				return err
 			}
 		}
@@ -86,18 +86,12 @@ func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error
 // interpret interprets the fetch in force of a URL; nil if there is none. The body is in
 // memory only while it is interpreted.
 func (x *interpreter) interpret(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Document, error) {
-	row := schema.URLRow(u)
-	content, err := tx.Get(ctx, row, schema.FetchContent)
-	if err != nil || !content.Exists {
+	f, err := schema.ReadInForce(ctx, tx, u)
+	if err != nil || f == nil {
 		return nil, err
 	}
-	f, sum, err := schema.DecodeContent(content.Data)
-	if err != nil {
-		return nil, err
-	}
-	f.URL = u
-	doc, err := x.pages.Interpret(&f, sum, func(use func([]byte)) error {
-		body, err := tx.GetOnce(ctx, row, schema.Body) // large, and read only once
+	doc, err := x.pages.Interpret(&f.Fetch, f.Sum, func(use func([]byte)) error {
+		body, err := tx.GetOnce(ctx, schema.URLRow(u), schema.Body) // large, and read only once
 		switch {
 		case err != nil:
 			return err

@@ -39,28 +39,29 @@ var resourceSpread = spread{
 //
 // A form of an earlier fetch of the page still counts until render has replaced it, so that a
 // page that changes does not lose its text for a moment.
-func interpretRendered(ctx context.Context, tx *txn.Txn, setting schema.RenderSetting, row string) (*page.Document, error) {
-	f, content, err := readFetch(ctx, tx, row)
+func interpretRendered(ctx context.Context, tx *txn.Txn, setting schema.RenderSetting, u page.URL) (*page.Document, error) {
+	f, err := readFetch(ctx, tx, u)
 	if err != nil || f == nil {
 		return nil, err
 	}
+	row := schema.URLRow(u)
 	if err := wakeIfNeeded(ctx, tx, row); err != nil {
 		return nil, err
 	}
-	doc, found := page.Examine(f)
+	doc, found := page.Examine(&f.Fetch)
 	why := setting.Qualifies(&doc, found)
 	form, exists, err := readForm(ctx, tx, row)
 	if err != nil {
 		return nil, err
 	}
-	if (why != "") != exists || exists && (form.Page != content || form.Why != why) {
+	if (why != "") != exists || exists && (form.Page != f.Content || form.Why != why) {
 		tx.Notify(row, schema.RenderWake)
 	}
-	if why != "" && (!exists || form.Page != content) {
+	if why != "" && (!exists || form.Page != f.Content) {
 		tx.Notify(row, schema.Prefetch)
 	}
 	if why != "" && form.HTML != nil {
-		doc = page.InterpretForm(f, &doc, form.HTML)
+		doc = page.InterpretForm(&f.Fetch, &doc, form.HTML)
 	}
 	return &doc, nil
 }

@@ -57,24 +57,18 @@ func TextOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.StoredText, er
 	return schema.DecodeText(v.Data)
 }
 
-// LinksOf reads the counting links of a page, by target.
-func LinksOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]schema.TargetLinks, error) {
-	var links []schema.TargetLinks
-	err := VisitLinks(ctx, tx, u, func(l schema.TargetLinks) error {
+// LinksOf reads the counting links of a page, by target. A target with very many anchors comes
+// several times in a row.
+func LinksOf(ctx context.Context, tx *txn.Txn, u page.URL) (links []schema.TargetLinks, err error) {
+	list, err := openLinks(ctx, tx, schema.URLRow(u), schema.Links)
+	if err != nil {
+		return nil, err
+	}
+	err = list.each(ctx, func(l schema.TargetLinks) error {
 		links = append(links, l)
 		return nil
 	})
 	return links, err
-}
-
-// VisitLinks calls fn for the counting links of a page, by target, and holds few of them in
-// memory at a time. A target with very many anchors comes several times in a row.
-func VisitLinks(ctx context.Context, tx *txn.Txn, u page.URL, fn func(schema.TargetLinks) error) error {
-	links, err := openLinks(ctx, tx, schema.URLRow(u), schema.Links)
-	if err != nil {
-		return err
-	}
-	return links.each(ctx, fn)
 }
 
 // FramesOf reads the addresses of a page's frames, in the order of the page.
@@ -132,27 +126,19 @@ func FetchedAt(ctx context.Context, tx *txn.Txn, u page.URL) (time.Time, error) 
 	if err := tx.Prefetch(ctx, row, schema.FetchTime, schema.FetchSeen); err != nil {
 		return time.Time{}, err
 	}
-	var shown time.Time
-	inForce, err := tx.Get(ctx, row, schema.FetchTime)
+	stamp, _, err := schema.ReadFetchStamp(ctx, tx, u)
 	if err != nil {
-		return shown, err
-	}
-	if inForce.Exists {
-		stamp, err := schema.DecodeFetchStamp(inForce.Data)
-		if err != nil {
-			return shown, err
-		}
-		shown = stamp.Time
+		return time.Time{}, err
 	}
 	seen, err := tx.Get(ctx, row, schema.FetchSeen)
 	if err != nil || !seen.Exists {
-		return shown, err
+		return stamp.Time, err
 	}
 	t, err := schema.DecodeTime(seen.Data)
-	if t.After(shown) {
-		shown = t
+	if t.After(stamp.Time) {
+		return t, err
 	}
-	return shown, err
+	return stamp.Time, err
 }
 
 // each calls fn for every row.

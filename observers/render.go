@@ -135,13 +135,17 @@ func (x *renderer) renew(ctx context.Context, tx *txn.Txn, setting schema.Render
 	if len(old.Stale) > 0 {
 		return dropStale(tx, row, old)
 	}
-	f, content, err := readFetch(ctx, tx, row)
+	u, err := schema.ParseURLRow(row)
+	if err != nil {
+		return err
+	}
+	f, err := readFetch(ctx, tx, u)
 	if err != nil {
 		return err
 	}
 	why := ""
 	if f != nil {
-		doc, found := page.Examine(f)
+		doc, found := page.Examine(&f.Fetch)
 		why = setting.Qualifies(&doc, found)
 	}
 	switch {
@@ -151,7 +155,7 @@ func (x *renderer) renew(ctx context.Context, tx *txn.Txn, setting schema.Render
 		return nil
 	}
 	if exists {
-		same, err := x.isCurrent(ctx, tx, row, old, content)
+		same, err := x.isCurrent(ctx, tx, row, old, f.Content)
 		if err != nil || same && old.Why == why {
 			return err
 		}
@@ -162,12 +166,12 @@ func (x *renderer) renew(ctx context.Context, tx *txn.Txn, setting schema.Render
 			return nil
 		}
 	}
-	now, shots, err := x.render(ctx, tx, f)
+	now, shots, err := x.render(ctx, tx, &f.Fetch)
 	if err != nil {
 		return err
 	}
-	now.Page, now.Why = content, why
-	writeForm(tx, row, &old, &now)
+	now.Page, now.Why = f.Content, why
+	writeForm(tx, u, &old, &now)
 	return writeShots(ctx, tx, row, shots)
 }
 
@@ -276,54 +280,26 @@ func lookupIn(tx *txn.Txn) Lookup {
 	return func(ctx context.Context, u page.URL) (*page.Fetch, error) {
 		one.Lock()
 		defer one.Unlock()
-		row := schema.URLRow(u)
-		content, err := tx.GetOnce(ctx, row, schema.FetchContent)
-		if err != nil || !content.Exists {
+		f, err := schema.ReadInForce(ctx, tx, u)
+		if err != nil || f == nil || f.Reading.Exists() { // its text is stored, and not the response
 			return nil, err
 		}
-		f, _, err := schema.DecodeContent(content.Data)
-		if err != nil {
+		stored, err := f.ReadBody(ctx, tx)
+		if err != nil || !stored && f.IsSuccess() {
 			return nil, err
 		}
-		f.URL = u
-		if f.Reading.Exists() { // its text is stored, and not the response
-			return nil, nil
-		}
-		body, err := tx.GetOnce(ctx, row, schema.Body)
-		switch {
-		case err != nil:
-			return nil, err
-		case body.Exists:
-			f.Body, err = schema.DecodeBody(body.Data)
-			return &f, err
-		case f.IsSuccess():
-			return nil, nil
-		}
-		return &f, nil
+		return &f.Fetch, nil
 	}
 }
 
-// readFetch reads the fetch in force of a URL row, nil if there is none, and its digest.
-func readFetch(ctx context.Context, tx *txn.Txn, row string) (*page.Fetch, schema.ContentDigest, error) {
-	content, err := tx.Get(ctx, row, schema.FetchContent)
-	if err != nil || !content.Exists {
-		return nil, schema.ContentDigest{}, err
+// readFetch reads the fetch in force of a URL with its body, if that is stored; nil if there is none.
+func readFetch(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.InForce, error) {
+	f, err := schema.ReadInForce(ctx, tx, u)
+	if err != nil || f == nil {
+		return nil, err
 	}
-	f, _, err := schema.DecodeContent(content.Data)
-	if err != nil {
-		return nil, schema.ContentDigest{}, err
-	}
-	if f.URL, err = schema.ParseURLRow(row); err != nil {
-		return nil, schema.ContentDigest{}, err
-	}
-	body, err := tx.GetOnce(ctx, row, schema.Body)
-	if err != nil {
-		return nil, schema.ContentDigest{}, err
-	}
-	if body.Exists {
-		f.Body, err = schema.DecodeBody(body.Data)
-	}
-	return &f, schema.DigestContent(content), err
+	_, err = f.ReadBody(ctx, tx)
+	return f, err
 }
 
 // readForm reads the form of a page, and whether it has one.
@@ -346,12 +322,11 @@ func FormOf(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.StoredForm, e
 }
 
 // writeForm replaces a form, and wakes those who follow from it.
-func writeForm(tx *txn.Txn, row string, old, now *schema.StoredForm) {
+func writeForm(tx *txn.Txn, u page.URL, old, now *schema.StoredForm) {
 	needed := make(map[page.URL]bool, len(old.Inputs)) // to whether it is needed now
 	for _, i := range old.Inputs {
 		needed[i.URL] = false
 	}
-	u, _ := schema.ParseURLRow(row) // readFetch has parsed it
 	for _, i := range now.Inputs {
 		if _, before := needed[i.URL]; !before {
 			tx.Create(schema.PairRow(i.URL, u), schema.Need, nil)
@@ -363,6 +338,7 @@ func writeForm(tx *txn.Txn, row string, old, now *schema.StoredForm) {
 			now.Stale = append(now.Stale, i.URL)
 		}
 	}
+	row := schema.URLRow(u)
 	tx.Set(row, schema.Form, now.Encode())
 	tx.Continue(row, schema.RenderWake)
 	if len(now.Inputs) > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 )
@@ -20,13 +21,9 @@ type unreadable struct{ pdf, office atomic.Int64 }
 
 // note counts the fetch in force of a URL, whose outcome is page.Other, if it is such a document,
 // once the transaction has committed.
-func (n *unreadable) note(ctx context.Context, tx *txn.Txn, row string) error {
-	content, err := tx.Get(ctx, row, schema.FetchContent)
-	if err != nil || !content.Exists {
-		return err
-	}
-	f, _, err := schema.DecodeContent(content.Data)
-	if err != nil {
+func (n *unreadable) note(ctx context.Context, tx *txn.Txn, u page.URL) error {
+	f, err := schema.ReadInForce(ctx, tx, u)
+	if err != nil || f == nil {
 		return err
 	}
 	switch {

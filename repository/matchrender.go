@@ -9,7 +9,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/observers"
-	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
 )
@@ -76,9 +75,13 @@ func (r *Repository) setRender(ctx context.Context, to schema.RenderSetting) err
 func (r *Repository) admitForms(ctx context.Context, from, to schema.RenderSetting) error {
 	again := 0
 	err := r.eachCell(ctx, schema.FetchContent, func(tx *txn.Txn, row string) error {
-		f, err := fetchOf(ctx, tx, row)
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		f, err := schema.ReadInForce(ctx, tx, u)
 		switch {
-		case err != nil:
+		case err != nil || f == nil:
 			return err
 		case f.NeedsBody() && !f.Resource:
 			tx.Notify(row, schema.FetchContent)
@@ -183,20 +186,6 @@ func (r *Repository) eachCell(ctx context.Context, c txn.Column, fn func(tx *txn
 		})
 	}
 	return r.inChunksNow(ctx, stored, fn)
-}
-
-// fetchOf reads the fetch in force of a row, without its body.
-func fetchOf(ctx context.Context, tx *txn.Txn, row string) (page.Fetch, error) {
-	v, err := tx.Get(ctx, row, schema.FetchContent)
-	if err != nil || !v.Exists {
-		return page.Fetch{}, err
-	}
-	f, _, err := schema.DecodeContent(v.Data)
-	if err != nil {
-		return f, err
-	}
-	f.URL, err = schema.ParseURLRow(row)
-	return f, err
 }
 
 // forgetValidators makes the next visit of a URL bring a body.

@@ -91,24 +91,14 @@ func (o *offers) named(ctx context.Context, u page.URL) error {
 	if err != nil || !known || from.Resource {
 		return err
 	}
-	row := schema.URLRow(u)
-	content, err := o.tx.Get(ctx, row, schema.FetchContent)
-	if err != nil || !content.Exists {
+	f, err := schema.ReadInForce(ctx, o.tx, u)
+	if err != nil || f == nil {
 		return err
 	}
-	f, _, err := schema.DecodeContent(content.Data)
-	if err != nil {
+	if stored, err := f.ReadBody(ctx, o.tx); err != nil || !stored {
 		return err
 	}
-	body, err := o.tx.GetOnce(ctx, row, schema.Body)
-	if err != nil || !body.Exists {
-		return err
-	}
-	f.URL = u
-	if f.Body, err = schema.DecodeBody(body.Data); err != nil {
-		return err
-	}
-	for _, named := range page.Subresources(&f) {
+	for _, named := range page.Subresources(&f.Fetch) {
 		if err := o.takeResource(ctx, finding{url: named, depth: max(from.Depth, 1), source: string(u)}); err != nil {
 			return err
 		}

@@ -155,12 +155,8 @@ func (t *transaction) column(name, op string) *Write {
 
 // readFetch reads the fetch in force.
 func (e *evidence) readFetch(ctx context.Context, tx *txn.Txn, u page.URL) error {
-	content, err := tx.Get(ctx, schema.URLRow(u), schema.FetchContent)
-	if err != nil || !content.Exists {
-		return err
-	}
-	f, _, err := schema.DecodeContent(content.Data)
-	if err != nil {
+	f, err := schema.ReadInForce(ctx, tx, u)
+	if err != nil || f == nil {
 		return err
 	}
 	e.fetch = &Fetch{Status: f.Status}

@@ -131,25 +131,14 @@ func (c Comparison) rendered(ctx context.Context, tx *txn.Txn, b *batch.Builder)
 
 // usable reads the fetch in force of a URL; nil if there is none, or without its body.
 func usable(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Fetch, error) {
-	row := schema.URLRow(u)
-	content, err := tx.Get(ctx, row, schema.FetchContent)
-	if err != nil || !content.Exists {
+	f, err := schema.ReadInForce(ctx, tx, u)
+	if err != nil || f == nil {
 		return nil, err
 	}
-	f, _, err := schema.DecodeContent(content.Data)
-	if err != nil {
+	if stored, err := f.ReadBody(ctx, tx); err != nil || !stored && f.IsSuccess() {
 		return nil, err
 	}
-	f.URL = u
-	body, err := tx.Get(ctx, row, schema.Body)
-	if err != nil || !body.Exists {
-		if f.Status/100 == 2 {
-			return nil, err
-		}
-		return &f, err
-	}
-	f.Body, err = schema.DecodeBody(body.Data)
-	return &f, err
+	return &f.Fetch, nil
 }
 
 // readForms adds what is stored of rendered forms.

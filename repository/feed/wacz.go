@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/webindexer/indexer/export"
 	"github.com/webindexer/indexer/observers"
@@ -55,7 +54,7 @@ func (a *archiver) page(u page.URL) error {
 	if last == nil || isGone(last) {
 		return fmt.Errorf("%s: no copy of the page is stored; `indexer inspect` says why", u)
 	}
-	title, err := a.title(last.URL)
+	text, err := observers.TextOf(a.ctx, a.reader.Document(), last.URL)
 	if err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func (a *archiver) page(u page.URL) error {
 	if err != nil {
 		return err
 	}
-	a.out.AddPage(u, first.Time, title)
+	a.out.AddPage(u, first.Time, text.Title)
 	a.res.Documents++
 	resources, err := a.resources(last)
 	if err != nil {
@@ -99,11 +98,11 @@ func (a *archiver) follow(u page.URL) (*page.Fetch, error) {
 				return nil, err
 			}
 		}
-		if strings.TrimSpace(f.Header.Get("Location")) == "" || f.Status < 300 || f.Status > 399 {
+		if !f.IsRedirect() {
 			return f, nil
 		}
-		if u, err = f.URL.Resolve(strings.TrimSpace(f.Header.Get("Location"))); err != nil {
-			return nil, nil //nolint:nilerr // a redirect to another scheme has no capture
+		if u = page.Interpret(f).Target; u == "" {
+			return nil, nil // a redirect to another scheme has no capture
 		}
 	}
 	return nil, nil
@@ -114,54 +113,29 @@ func (a *archiver) follow(u page.URL) (*page.Fetch, error) {
 // stored, or a response that there is nothing. Bodies of the latter are not stored, and
 // renderings had none. A PDF document counts as whole with its text.
 func (a *archiver) fetch(u page.URL) (f *page.Fetch, whole bool, err error) {
-	row, tx := schema.URLRow(u), a.reader.Document()
-	content, err := tx.Get(a.ctx, row, schema.FetchContent)
-	if err != nil || !content.Exists {
+	tx := a.reader.Document()
+	stored, err := schema.ReadInForce(a.ctx, tx, u)
+	if err != nil || stored == nil {
 		return nil, false, err
 	}
-	decoded, sum, err := schema.DecodeContent(content.Data)
-	if err != nil {
+	stamp, exists, err := schema.ReadFetchStamp(a.ctx, tx, u)
+	if err != nil || !exists {
 		return nil, false, err
 	}
-	stamp, err := tx.Get(a.ctx, row, schema.FetchTime)
-	if err != nil {
-		return nil, false, err
+	f = &stored.Fetch
+	f.Time = stamp.Time
+	switch {
+	case !f.IsSuccess():
+		return f, f.IsRedirect() || isGone(f), nil
+	case f.Reading.Failed: // the reason is stored
+		return f, false, nil
 	}
-	at, err := schema.DecodeFetchStamp(stamp.Data)
-	if err != nil {
-		return nil, false, err
-	}
-	decoded.URL, decoded.Time = u, at.Time
-	if !decoded.IsSuccess() {
-		return &decoded, decoded.Status >= 300 && decoded.Status <= 399 || isGone(&decoded), nil
-	}
-	if decoded.Reading.Failed { // the reason is stored
-		return &decoded, false, nil
-	}
-	body, err := tx.Get(a.ctx, row, schema.Body)
-	if err != nil {
-		return nil, false, err
-	}
-	if !body.Exists {
-		return &decoded, sum == sha256.Sum256(nil), nil
-	}
-	decoded.Body, err = schema.DecodeBody(body.Data)
-	return &decoded, true, err
+	whole, err = stored.ReadBody(a.ctx, tx)
+	return f, whole || stored.Sum == sha256.Sum256(nil), err
 }
 
 func isGone(f *page.Fetch) bool {
 	return f.Status == http.StatusNotFound || f.Status == http.StatusGone
-}
-
-// title returns the title of a page as indexed; "" if it has none, or is no page.
-func (a *archiver) title(u page.URL) (string, error) {
-	tx := a.reader.Document()
-	v, err := tx.Get(a.ctx, schema.URLRow(u), schema.Text)
-	if err != nil || !v.Exists {
-		return "", err
-	}
-	text, err := observers.TextOf(a.ctx, tx, u)
-	return text.Title, err
 }
 
 // resources returns the resources of a page: those that it asked for when it was rendered,

@@ -153,32 +153,23 @@ func (i *inspector) close() error {
 }
 
 func (i *inspector) readFetch(ctx context.Context) error {
-	tx := i.tx
-	row := schema.URLRow(i.URL)
-	content, err := tx.Get(ctx, row, schema.FetchContent)
+	f, err := schema.ReadInForce(ctx, i.tx, i.URL)
 	if err != nil {
 		return err
 	}
-	if content.Exists {
-		f, _, err := schema.DecodeContent(content.Data)
-		if err != nil {
-			return err
-		}
-		i.Status = f.Status
-	}
-	at, err := observers.FetchedAt(ctx, tx, i.URL)
+	at, err := observers.FetchedAt(ctx, i.tx, i.URL)
 	if err != nil {
 		return err
 	}
-	if content.Exists {
-		i.FetchedAt = &at
+	if f != nil {
+		i.Status, i.FetchedAt = f.Status, &at
 	}
-	last, err := observers.LastFailure(ctx, tx, i.URL)
+	last, err := observers.LastFailure(ctx, i.tx, i.URL)
 	if err != nil || last == nil {
 		return err
 	}
 	i.Failure = fmt.Sprintf("%s at %s", last.Reason, last.Time.Format(time.RFC3339))
-	if !content.Exists {
+	if f == nil {
 		i.Status = last.Status
 	}
 	return nil
@@ -275,14 +266,12 @@ func (i *inspector) whyNoText(ctx context.Context) (string, error) {
 	if i.URL.IsRobotsTxt() {
 		return page.WhyNoText(&page.Fetch{URL: i.URL}).Error(), nil
 	}
-	content, err := i.tx.Get(ctx, schema.URLRow(i.URL), schema.FetchContent)
-	if err != nil || !content.Exists {
-		return other, err
-	}
-	f, _, err := schema.DecodeContent(content.Data)
+	f, err := schema.ReadInForce(ctx, i.tx, i.URL)
 	switch {
 	case err != nil:
 		return "", err
+	case f == nil:
+		return other, nil
 	case f.IsOffice() && !f.Office:
 		return "what was fetched is an office document, and the setting office was off", nil
 	case f.IsPDF() && !f.Reading.Exists():

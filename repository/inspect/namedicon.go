@@ -32,36 +32,21 @@ func namedIcon(ctx context.Context, tx *txn.Txn, front page.URL) (SiteIcon, erro
 func iconNames(ctx context.Context, tx *txn.Txn, front page.URL) ([]page.URL, error) {
 	at := front
 	for range 1 + maxFrontHops {
-		f, err := pageAt(ctx, tx, at)
-		if err != nil {
+		f, err := schema.ReadInForce(ctx, tx, at)
+		if err != nil || f == nil {
+			return nil, err
+		}
+		if _, err := f.ReadBody(ctx, tx); err != nil {
 			return nil, err
 		}
 		if len(f.Body) > 0 {
-			return page.NamedIcons(&f), nil
+			return page.NamedIcons(&f.Fetch), nil
 		}
-		doc := page.Interpret(&f)
+		doc := page.Interpret(&f.Fetch)
 		if doc.Outcome != page.Redirect || doc.Target.Host() != front.Host() {
 			return nil, nil
 		}
 		at = doc.Target
 	}
 	return nil, nil
-}
-
-// pageAt returns the fetch in force of a URL with its body, if that is kept.
-func pageAt(ctx context.Context, tx *txn.Txn, u page.URL) (f page.Fetch, err error) {
-	row := schema.URLRow(u)
-	content, err := tx.Get(ctx, row, schema.FetchContent)
-	if err != nil || !content.Exists {
-		return f, err
-	}
-	if f, _, err = schema.DecodeContent(content.Data); err != nil {
-		return f, err
-	}
-	f.URL = u
-	body, err := tx.GetOnce(ctx, row, schema.Body)
-	if err == nil && body.Exists {
-		f.Body, err = schema.DecodeBody(body.Data)
-	}
-	return f, err
 }

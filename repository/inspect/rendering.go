@@ -116,11 +116,11 @@ func whyNot(found page.Examined) string {
 func (i *inspector) readForm(ctx context.Context, f *page.Fetch, raw *page.Document, form *schema.StoredForm) error {
 	r := i.Rendering
 	r.Console = form.Console
-	content, err := i.tx.Get(ctx, schema.URLRow(i.URL), schema.FetchContent)
+	inForce, err := schema.ReadInForce(ctx, i.tx, i.URL)
 	if err != nil {
 		return err
 	}
-	current := form.Page == schema.DigestContent(content)
+	current := form.Page == inForce.Content // readRendering has read it
 	for _, input := range form.Inputs {
 		resource, err := i.resource(ctx, input)
 		if err != nil {
@@ -157,25 +157,24 @@ func (i *inspector) readForm(ctx context.Context, f *page.Fetch, raw *page.Docum
 // resource compares an input of a form with the fetch in force.
 func (i *inspector) resource(ctx context.Context, input schema.RenderInput) (Resource, error) {
 	r := Resource{URL: input.URL, State: ResourceUsed}
-	v, err := i.tx.GetOnce(ctx, schema.URLRow(input.URL), schema.FetchContent)
-	if err != nil {
-		return r, err
-	}
+	f, err := schema.ReadInForce(ctx, i.tx, input.URL)
 	switch {
-	case schema.DigestContent(v) != input.Content:
-		r.State = ResourceChanged
-	case input.Absent():
+	case err != nil:
+		return r, err
+	case f == nil && input.Absent():
 		r.State = ResourceMissing
-	}
-	if !v.Exists {
+		return r, nil
+	case f == nil:
+		r.State = ResourceChanged
 		return r, nil
 	}
-	f, _, err := schema.DecodeContent(v.Data)
 	r.Status, r.Type = f.Status, f.Header.Get("Content-Type")
-	if err == nil && r.State == ResourceUsed && f.IsSuccess() && !f.NeedsBody() {
+	if f.Content != input.Content {
+		r.State = ResourceChanged
+	} else if f.IsSuccess() && !f.NeedsBody() {
 		r.State = ResourceMissing // it was loaded without its body
 	}
-	return r, err
+	return r, nil
 }
 
 func readingOf(doc *page.Document) *Reading {

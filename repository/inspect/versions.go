@@ -144,34 +144,27 @@ func noCopy(what string, u page.URL, err error) error {
 	return err
 }
 
+// readCopy reads the fetch in force of a URL with its time and body. The error matches ErrNoCopy if
+// there is none, or no body.
 func readCopy(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Fetch, error) {
-	row := schema.URLRow(u)
-	content, err := tx.Get(ctx, row, schema.FetchContent)
+	f, err := schema.ReadInForce(ctx, tx, u)
 	if err != nil {
 		return nil, err
 	}
-	stamp, err := tx.Get(ctx, row, schema.FetchTime)
+	stamp, exists, err := schema.ReadFetchStamp(ctx, tx, u)
 	if err != nil {
 		return nil, err
 	}
-	body, err := tx.Get(ctx, row, schema.Body)
-	switch {
-	case err != nil:
-		return nil, err
-	case !content.Exists || !stamp.Exists:
+	if f == nil || !exists {
 		return nil, fmt.Errorf("%w of %s: it was not fetched", ErrNoCopy, u)
-	case !body.Exists:
-		return nil, fmt.Errorf("%w of %s: the response has no text, so its body was not kept", ErrNoCopy, u)
 	}
-	f, _, err := schema.DecodeContent(content.Data)
+	f.Time = stamp.Time
+	stored, err := f.ReadBody(ctx, tx)
+	if err == nil && !stored {
+		err = fmt.Errorf("%w of %s: the response has no text, so its body was not kept", ErrNoCopy, u)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s, err := schema.DecodeFetchStamp(stamp.Data)
-	if err != nil {
-		return nil, err
-	}
-	f.URL, f.Time = u, s.Time
-	f.Body, err = schema.DecodeBody(body.Data)
-	return &f, err
+	return &f.Fetch, nil
 }
