@@ -219,6 +219,8 @@ var damages = []struct {
 	}, []string{"url https://a.example/x walk (leads to)"}},
 	{"pending", func(f *fixture) { f.set(rowX, schema.Pending, schema.EncodeURLs([]page.URL{urlY})) },
 		[]string{"url https://a.example/x pending"}},
+	{"inversion", func(f *fixture) { f.set(rowX, schema.Inversion, schema.StoredInversion{Links: 1}.Encode()) },
+		[]string{"url https://a.example/x inversion"}},
 	{"spread", func(f *fixture) { f.set(rowX, schema.Propagated, schema.StoredPropagation{Chain: 1}.Encode()) },
 		[]string{"url https://a.example/x spread"}},
 	{"title", func(f *fixture) {

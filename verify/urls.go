@@ -49,7 +49,7 @@ func (v *verifier) compareURL(u page.URL, cols []txn.Version) error {
 			state, err = schema.DecodeURLState(c.Data)
 		case schema.Chain.Name:
 			chain, err = schema.DecodeChain(c.Data)
-		case schema.Pending.Name, schema.Propagated.Name:
+		case schema.Pending.Name, schema.Propagated.Name, schema.Inversion.Name:
 			v.rep.add(schema.GroupURL, string(u), c.Name, "work left over", "")
 		}
 		if err != nil {
