@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,31 +17,34 @@ import (
 // compareMembers compares the member rows of all clusters: u is in members(c)
 // if and only if cluster(u) is c (invariant 3).
 func (v *verifier) compareMembers(ctx context.Context) error {
-	want := make(map[string]page.URL)
-	for u := range v.batch.URLs() {
-		if u.Cluster != nil {
-			info := schema.MemberInfo{URL: u.URL, Eligible: u.Terminal == u.URL && !u.Document.NoIndex}
-			want[schema.MemberRow(u.Cluster.Key, info)] = u.URL
-		}
-	}
+	found := make(map[page.URL]bool)
 	err := v.scan(ctx, schema.GroupMember, func(row string, _ []txn.Version) error {
 		v.rep.Checked["members"]++
 		k, m, err := schema.ParseMemberRow(row)
 		if err != nil {
 			return err
 		}
-		if _, ok := want[row]; !ok {
+		if u := v.batch.URL(m.URL); u != nil && u.Cluster != nil && u.Cluster.Key == k && memberInfo(u) == m {
+			found[u.URL] = true
+		} else {
 			v.rep.add(schema.GroupMember, short(k), string(m.URL), describeMember(m), "")
 		}
-		delete(want, row)
 		return nil
 	})
-	for _, row := range slices.Sorted(maps.Keys(want)) {
-		if k, m, err := schema.ParseMemberRow(row); err == nil {
-			v.rep.add(schema.GroupMember, short(k), string(m.URL), "", describeMember(m))
+	if err != nil {
+		return err
+	}
+	for u := range v.batch.URLs() {
+		if u.Cluster != nil && !found[u.URL] {
+			v.rep.add(schema.GroupMember, short(u.Cluster.Key), string(u.URL), "", describeMember(memberInfo(u)))
 		}
 	}
-	return err
+	return nil
+}
+
+// memberInfo is what the row of a member should say.
+func memberInfo(u *batch.URL) schema.MemberInfo {
+	return schema.MemberInfo{URL: u.URL, Eligible: u.Terminal == u.URL && !u.Document.NoIndex}
 }
 
 func describeMember(m schema.MemberInfo) string {

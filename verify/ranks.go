@@ -10,6 +10,7 @@ import (
 	"github.com/webindexer/indexer/observers/pagerank"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // compareRanks compares the ranks with those of a full solve, and checks that rank states
@@ -21,10 +22,9 @@ import (
 //   - no published rank, and no rank that the index shows, is off by more than the
 //     tolerance.
 func (v *verifier) compareRanks(ctx context.Context) error {
-	states := make(map[string]schema.StoredRankState)
-	edges := make(map[string][]string)
+	nodes := make(rankNodes)
 	err := v.scan(ctx, schema.GroupRank, func(row string, cols []txn.Version) error {
-		if err := readRankRow(row, cols, states, edges); err != nil {
+		if err := v.compareRankRow(nodes, row, cols); err != nil {
 			return fmt.Errorf("%s: %w", readableURL(row), err)
 		}
 		return nil
@@ -32,12 +32,18 @@ func (v *verifier) compareRanks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.compareEdges(edges)
-	v.compareRankStates(states, edges)
+	v.compareRankStates(nodes)
 	for u := range v.batch.URLs() {
-		m, ok := states[schema.URLRow(u.URL)]
-		if !ok {
-			m = schema.NoRankState
+		n := nodes[schema.URLRow(u.URL)]
+		if n == nil {
+			n = &rankNode{}
+		}
+		if n.out == 0 {
+			v.compareEdges(u, nil)
+		}
+		m := schema.NoRankState
+		if n.stated {
+			m = n.state
 		}
 		v.rep.Checked["ranks"]++
 		v.sameRank(schema.GroupRank, string(u.URL), schema.RankState.Name+" (rank)", m.Rank, u.Rank)
@@ -45,21 +51,77 @@ func (v *verifier) compareRanks(ctx context.Context) error {
 	return nil
 }
 
-func readRankRow(row string, cols []txn.Version, states map[string]schema.StoredRankState, edges map[string][]string) (err error) {
+// rankNode is what the rank rows say about a URL: its state, how many edges it has, and what has
+// been passed on along the edges to it.
+type rankNode struct {
+	state   schema.StoredRankState
+	stated  bool
+	out     int
+	in      float64
+	inlinks int
+}
+
+// rankNodes are nodes by their rows. Edges are compared as they are scanned, and not kept: they are
+// many more.
+type rankNodes map[string]*rankNode
+
+func (nodes rankNodes) at(row string) *rankNode {
+	n := nodes[row]
+	if n == nil {
+		n = new(rankNode)
+		nodes[row] = n
+	}
+	return n
+}
+
+func (v *verifier) compareRankRow(nodes rankNodes, row string, cols []txn.Version) (err error) {
+	n := nodes.at(row)
+	var edges schema.StoredEdges
 	for _, c := range cols {
 		switch c.Name {
 		case schema.RankState.Name:
-			states[row], err = schema.DecodeRankState(c.Data)
+			n.stated = true
+			n.state, err = schema.DecodeRankState(c.Data)
 		case schema.Edges.Name:
-			var e schema.StoredEdges
-			e, err = schema.EdgesIn(cols)
-			edges[row] = e.Targets
+			edges, err = schema.EdgesIn(cols)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	n.out = len(edges.Targets)
+	for _, t := range edges.Targets {
+		to := nodes.at(t)
+		to.in += n.state.Pushed / float64(n.out)
+		to.inlinks++
+	}
+	if n.out == 0 { // like a URL without a row
+		return nil
+	}
+	u, err := schema.ParseURLRow(row)
+	if err != nil {
+		return err
+	}
+	if known := v.batch.URL(u); known != nil {
+		v.compareEdges(known, edges.Targets)
+	} else {
+		v.rep.add(schema.GroupRank, string(u), schema.Edges.Name, fmt.Sprintf("%q", edges.Targets), "")
+	}
 	return nil
+}
+
+// compareEdges compares the stored edges of a URL with its links or its redirect.
+func (v *verifier) compareEdges(u *batch.URL, stored []string) {
+	targets := u.Edges()
+	want := make([]string, len(targets))
+	for i, t := range targets {
+		want[i] = schema.URLRow(t)
+	}
+	slices.Sort(want)
+	v.rep.Checked["rank_edges"] += len(want)
+	if !slices.Equal(stored, want) {
+		v.rep.add(schema.GroupRank, string(u.URL), schema.Edges.Name, fmt.Sprintf("%q", stored), fmt.Sprintf("%q", want))
+	}
 }
 
 // rounding is the relative error that a sum may have after many additions.
@@ -72,48 +134,23 @@ func (v *verifier) sameRank(table, row, column string, stored, computed float64)
 	}
 }
 
-// compareEdges compares the stored edges with the links and redirects.
-func (v *verifier) compareEdges(edges map[string][]string) {
-	unknown := make(map[string]bool, len(edges))
-	for row := range edges {
-		unknown[row] = true
-	}
-	for u := range v.batch.URLs() {
-		row := schema.URLRow(u.URL)
-		delete(unknown, row)
-		targets := u.Edges()
-		want := make([]string, len(targets))
-		for i, t := range targets {
-			want[i] = schema.URLRow(t)
+// compareRankStates compares the states with the edges, and with what was passed on along them.
+func (v *verifier) compareRankStates(nodes rankNodes) {
+	bound, sum, states := pagerank.ResidualBound(v.tolerance), 0.0, 0
+	for _, row := range slices.Sorted(maps.Keys(nodes)) {
+		n, u := nodes[row], readableURL(row)
+		if !n.stated {
+			if n.inlinks > 0 {
+				v.rep.add(schema.GroupRank, u, schema.RankState.Name, "", fmt.Sprintf("%d inlinks", n.inlinks))
+			}
+			continue
 		}
-		slices.Sort(want)
-		v.rep.Checked["rank_edges"] += len(want)
-		if got := edges[row]; !slices.Equal(got, want) {
-			v.rep.add(schema.GroupRank, string(u.URL), schema.Edges.Name, fmt.Sprintf("%q", got), fmt.Sprintf("%q", want))
-		}
-	}
-	for _, row := range slices.Sorted(maps.Keys(unknown)) {
-		v.rep.add(schema.GroupRank, readableURL(row), schema.Edges.Name, fmt.Sprintf("%q", edges[row]), "")
-	}
-}
-
-// compareRankStates adds up the rank that every URL has passed on.
-func (v *verifier) compareRankStates(states map[string]schema.StoredRankState, edges map[string][]string) {
-	in, inlinks := make(map[string]float64, len(states)), make(map[string]int, len(states))
-	for row, targets := range edges {
-		for _, t := range targets {
-			in[t] += states[row].Pushed / float64(len(targets))
-			inlinks[t]++
-		}
-	}
-	bound, sum := pagerank.ResidualBound(v.tolerance), 0.0
-	for _, row := range slices.Sorted(maps.Keys(states)) {
-		m := states[row]
-		u := readableURL(row)
-		v.rep.same(schema.GroupRank, u, schema.RankState.Name+" (inlinks)", fmt.Sprint(m.Inlinks), fmt.Sprint(inlinks[row]))
-		v.rep.same(schema.GroupRank, u, schema.RankState.Name+" (edges)", fmt.Sprint(m.Out), fmt.Sprint(len(edges[row])))
-		if !(math.Abs(m.In-in[row]) <= rounding*(1+in[row])) {
-			v.rep.add(schema.GroupRank, u, schema.RankState.Name+" (in)", fmt.Sprint(m.In), fmt.Sprint(in[row]))
+		states++
+		m := &n.state
+		v.rep.same(schema.GroupRank, u, schema.RankState.Name+" (inlinks)", fmt.Sprint(m.Inlinks), fmt.Sprint(n.inlinks))
+		v.rep.same(schema.GroupRank, u, schema.RankState.Name+" (edges)", fmt.Sprint(m.Out), fmt.Sprint(n.out))
+		if !(math.Abs(m.In-n.in) <= rounding*(1+n.in)) {
+			v.rep.add(schema.GroupRank, u, schema.RankState.Name+" (in)", fmt.Sprint(m.In), fmt.Sprint(n.in))
 		}
 		if r := math.Abs(m.Residual()); !(r <= bound) {
 			v.rep.add(schema.GroupRank, u, schema.RankState.Name+" (residual)", fmt.Sprint(r), fmt.Sprintf("at most %g", bound))
@@ -124,10 +161,5 @@ func (v *verifier) compareRankStates(states map[string]schema.StoredRankState, e
 			v.rep.add(schema.GroupRank, u, schema.RankState.Name, "a row without edges", "")
 		}
 	}
-	v.rep.ResidualSum, v.rep.ResidualBound = sum, bound*float64(len(states))
-	for _, row := range slices.Sorted(maps.Keys(in)) {
-		if _, ok := states[row]; !ok {
-			v.rep.add(schema.GroupRank, readableURL(row), schema.RankState.Name, "", fmt.Sprintf("%d inlinks", inlinks[row]))
-		}
-	}
+	v.rep.ResidualSum, v.rep.ResidualBound = sum, bound*float64(states)
 }
