@@ -43,11 +43,6 @@ func File(path string) Input {
 	return Input{Name: path, Regular: true, Open: func(o warc.Options) (*warc.Reader, error) { return warc.Open(path, o) }}
 }
 
-// Stream returns the Input of a stream that can be read once, such as standard input.
-func Stream(name string, r io.Reader) Input {
-	return Input{Name: name, Open: func(o warc.Options) (*warc.Reader, error) { return warc.NewReader(r, name, o), nil }}
-}
-
 // Options of Run. Zero fields take defaults.
 type Options struct {
 	Loaders int // concurrent loads; default 4

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,6 +73,11 @@ func record(t *testing.T, sizes ...int) []byte {
 	return out.Bytes()
 }
 
+// stream is an input that can be read once, such as standard input.
+func stream(name string, r io.Reader) replay.Input {
+	return replay.Input{Name: name, Open: func(o warc.Options) (*warc.Reader, error) { return warc.NewReader(r, name, o), nil }}
+}
+
 // TestRun: every fetch of every input is loaded once, bodies larger than the
 // buffer among them, and the counts add up.
 func TestRun(t *testing.T) {
@@ -82,7 +88,7 @@ func TestRun(t *testing.T) {
 	}
 	var s sink
 	var p replay.Progress
-	inputs := []replay.Input{replay.File(file), replay.Stream("a stream", bytes.NewReader(record(t, 1, 2)))}
+	inputs := []replay.Input{replay.File(file), stream("a stream", bytes.NewReader(record(t, 1, 2)))}
 	if err := replay.Run(context.Background(), &s, inputs, replay.Options{Loaders: 3}, &p); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +112,7 @@ func TestRun(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	var s sink
 	missing := filepath.Join(t.TempDir(), "none.warc")
-	inputs := []replay.Input{replay.File(missing), replay.Stream("good", bytes.NewReader(record(t, 1)))}
+	inputs := []replay.Input{replay.File(missing), stream("good", bytes.NewReader(record(t, 1)))}
 	err := replay.Run(context.Background(), &s, inputs, replay.Options{}, &replay.Progress{})
 	var unread *replay.InputError
 	if !errors.As(err, &unread) || unread.Name != missing || !errors.Is(err, os.ErrNotExist) {
@@ -121,7 +127,7 @@ func TestUnreadable(t *testing.T) {
 func TestSinkFails(t *testing.T) {
 	broken := errors.New("broken")
 	s := sink{fail: broken}
-	inputs := []replay.Input{replay.Stream("many", bytes.NewReader(record(t, make([]int, 200)...)))}
+	inputs := []replay.Input{stream("many", bytes.NewReader(record(t, make([]int, 200)...)))}
 	if err := replay.Run(context.Background(), &s, inputs, replay.Options{Loaders: 2}, &replay.Progress{}); !errors.Is(err, broken) {
 		t.Fatalf("error %v, want the sink's", err)
 	}
@@ -133,7 +139,7 @@ func TestInterrupted(t *testing.T) {
 	why := errors.New("enough")
 	cancel(why)
 	var s sink
-	inputs := []replay.Input{replay.Stream("many", bytes.NewReader(record(t, make([]int, 200)...)))}
+	inputs := []replay.Input{stream("many", bytes.NewReader(record(t, make([]int, 200)...)))}
 	if err := replay.Run(ctx, &s, inputs, replay.Options{}, &replay.Progress{}); !errors.Is(err, why) {
 		t.Fatalf("error %v, want the cause", err)
 	}
