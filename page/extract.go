@@ -139,7 +139,7 @@ func (x *extractor) enterElement(n *html.Node) bool {
 		return x.skip(n)
 	case atom.Title:
 		x.enterTitle(n)
-		if !isInBody(n) { // browsers show misplaced titles
+		if !isInBody(n) { // the text of a misplaced title is text of the page, too
 			return x.skip(n)
 		}
 	case atom.Template:

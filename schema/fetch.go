@@ -53,8 +53,9 @@ func DecodeFetchStamp(b []byte) (FetchStamp, error) {
 	return s, d.done("fetch time")
 }
 
-// keptHeaders are the response headers that the interpretation of a page can depend on.
-// Other headers come and go without a change of the page.
+// keptHeaders are the response headers that are stored. What a page means depends on the first four,
+// and its rendered form can depend on Content-Language. Other headers come and go without a change
+// of the page.
 var keptHeaders = []string{"Content-Type", "Location", "Link", "X-Robots-Tag", "Content-Language", "Refresh"}
 
 // What is added to a stored status says what a fetch is because of a setting of the repository.
