@@ -164,9 +164,8 @@ func shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
 // class is the first criterion of that order: eligible https URLs, other eligible URLs,
 // and the rest.
 func class(r *batch.Repository, m page.URL) int {
-	u := r.URL(m)
 	switch {
-	case u.Terminal != m || u.Document.NoIndex:
+	case !r.URL(m).Eligible():
 		return 2
 	case m.Scheme() != "https":
 		return 1

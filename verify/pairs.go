@@ -44,7 +44,7 @@ func (v *verifier) compareMembers(ctx context.Context) error {
 
 // memberInfo is what the row of a member should say.
 func memberInfo(u *batch.URL) schema.MemberInfo {
-	return schema.MemberInfo{URL: u.URL, Eligible: u.Terminal == u.URL && !u.Document.NoIndex}
+	return schema.MemberInfo{URL: u.URL, Eligible: u.Eligible()}
 }
 
 func describeMember(m schema.MemberInfo) string {

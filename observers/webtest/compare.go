@@ -65,16 +65,27 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 	}
 	computed := c.computed(want)
 	maps.Copy(computed, forms)
-	if sink, ok := c.Sink.(*Sink); ok {
-		for u, image := range sink.Thumbnails() {
-			stored.add("thumbnail of %s: %q", Short(u), image)
-			if image, err = observers.ThumbnailOf(ctx, tx, u); err != nil {
-				return nil, err
-			}
-			computed.add("thumbnail of %s: %q", Short(u), image)
-		}
+	if err := c.addThumbnails(ctx, tx, stored, computed); err != nil {
+		return nil, err
 	}
 	return stored.diff(computed), nil
+}
+
+// addThumbnails adds the thumbnails of the sink, and those in the table that they must be.
+func (o Comparison) addThumbnails(ctx context.Context, tx *txn.Txn, stored, computed lines) error {
+	sink, ok := o.Sink.(*Sink)
+	if !ok {
+		return nil
+	}
+	for u, image := range sink.Thumbnails() {
+		stored.add("thumbnail of %s: %q", Short(u), image)
+		image, err := observers.ThumbnailOf(ctx, tx, u)
+		if err != nil {
+			return err
+		}
+		computed.add("thumbnail of %s: %q", Short(u), image)
+	}
+	return nil
 }
 
 // Comparison says how repositories are compared.
@@ -119,8 +130,7 @@ func (o Comparison) shownMembers(r *batch.Repository, c *batch.Cluster) []page.U
 	}
 	rows := make([]string, len(c.Members))
 	for i, m := range c.Members {
-		u := r.URL(m)
-		rows[i] = schema.MemberRow(c.Key, schema.MemberInfo{URL: m, Eligible: u.Terminal == m && !u.Document.NoIndex})
+		rows[i] = schema.MemberRow(c.Key, schema.MemberInfo{URL: m, Eligible: r.URL(m).Eligible()})
 	}
 	slices.Sort(rows)
 	var shown []page.URL
@@ -331,7 +341,7 @@ func (l lines) addURL(u *batch.URL) {
 	cluster := strings.Repeat("0", 8)
 	if u.Cluster != nil {
 		cluster = fmt.Sprintf("%.8s", u.Cluster.Key)
-		l.add("member %.8s: %s eligible=%t", u.Cluster.Key, u.URL, u.Terminal == u.URL && !d.NoIndex)
+		l.add("member %.8s: %s eligible=%t", u.Cluster.Key, u.URL, u.Eligible())
 	}
 	l.addState(u.URL, schema.NewURLState(d))
 	l.addWay(u.URL, u.Lead, u.Terminal, cluster)

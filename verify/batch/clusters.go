@@ -93,7 +93,7 @@ func (r *Repository) canonical(c *Cluster) page.URL {
 	var candidates []*URL
 	highest := 0.0
 	for _, m := range c.Members {
-		if u := r.urls[m]; u.Terminal == m && !u.Document.NoIndex {
+		if u := r.urls[m]; u.Eligible() {
 			candidates = append(candidates, u)
 			highest = max(highest, u.Rank)
 		}

@@ -43,6 +43,10 @@ func (u *URL) Canonical() page.URL {
 	return u.Cluster.Canonical
 }
 
+// Eligible reports whether u can be the canonical URL of its cluster: it is its own terminal and
+// not noindex.
+func (u *URL) Eligible() bool { return u.Terminal == u.URL && !u.Document.NoIndex }
+
 // Cluster is a set of URLs with the same content.
 type Cluster struct {
 	Key     page.ContentKey
