@@ -12,9 +12,6 @@ import (
 
 // indexServer reads the settings of an index on a search server.
 func (a *app) indexServer() (at opensearch.Address, o opensearch.Options, err error) {
-	if !opensearch.Is(a.cfg.Index) {
-		return at, o, a.errUnknownIndex()
-	}
 	if at, err = opensearch.ParseAddress(a.cfg.Index); err != nil {
 		return at, o, &usageError{reason: "setting index: " + err.Error(), help: "indexer"}
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
 	"syscall"
 
 	"github.com/webindexer/indexer/index"
@@ -41,12 +40,6 @@ func (a *app) checkIndex() error {
 	}
 	_, _, err := a.indexServer()
 	return err
-}
-
-// errUnknownIndex is the answer to a setting index that names no index.
-func (a *app) errUnknownIndex() error {
-	scheme, _, _ := strings.Cut(a.cfg.Index, ":")
-	return &usageError{reason: fmt.Sprintf("setting index: there is no index %q; want %s or opensearch+https://HOST/NAME", scheme+":", sqliteIndex), help: "indexer"}
 }
 
 // otherIndex opens the index that documents are exported to if it is not index files; else

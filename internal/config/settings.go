@@ -37,12 +37,12 @@ func (s setting) list() setting {
 var settings = slices.Concat([]setting{
 	checked("data", "a path", func(c *Config) *string { return &c.Data }, func(v string) bool { return v != "" && noZero(v) }),
 	checked("store", "badger: or nothing for the data directory, or a URL such as postgres://USER@HOST/DATABASE", func(c *Config) *string { return &c.Store }, isStore).hidden(),
-	checked("index", "sqlite: or a URL", func(c *Config) *string { return &c.Index }, noZero).hidden(),
+	checked("index", "sqlite: or a URL such as opensearch+https://HOST/NAME", func(c *Config) *string { return &c.Index }, isIndex).hidden(),
 	number("index_shards", func(c *Config) *int { return &c.IndexShards }, 1, 1024),
 	checked("opensearch.credentials", "a path or nothing", func(c *Config) *string { return &c.OpenSearch.Credentials }, noZero),
 	checked("opensearch.ca", "a path or nothing", func(c *Config) *string { return &c.OpenSearch.CA }, noZero),
-	checked("oracle", "addresses HOST:PORT or nothing", func(c *Config) *string { return &c.Oracle }, noZero),
-	checked("etcd", "addresses HOST:PORT or nothing", func(c *Config) *string { return &c.Etcd }, noZero),
+	checked("oracle", "addresses HOST:PORT, separated by commas, or nothing", func(c *Config) *string { return &c.Oracle }, areAddresses),
+	checked("etcd", "addresses HOST:PORT, separated by commas, or nothing", func(c *Config) *string { return &c.Etcd }, areAddresses),
 	checked("tls.cert", "a path or nothing", func(c *Config) *string { return &c.TLS.Cert }, noZero),
 	checked("tls.key", "a path or nothing", func(c *Config) *string { return &c.TLS.Key }, noZero),
 	checked("tls.ca", "a path or nothing", func(c *Config) *string { return &c.TLS.CA }, noZero),
@@ -88,6 +88,18 @@ func noZero(v string) bool { return !strings.ContainsRune(v, 0) }
 // would otherwise silently mean the data directory.
 func isStore(v string) bool {
 	return v == "" || v == "badger:" || noZero(v) && strings.Contains(v, "://")
+}
+
+// isIndex refuses what is neither index files nor a URL. The package of the search server knows
+// what else its URL must hold.
+func isIndex(v string) bool {
+	return v == "" || v == "sqlite:" || noZero(v) && strings.HasPrefix(v, "opensearch+") && strings.Contains(v, "://")
+}
+
+// areAddresses accepts what remote.ParseAddresses splits.
+func areAddresses(v string) bool {
+	list := strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+	return !slices.ContainsFunc(list, func(address string) bool { return !isAddress(address) })
 }
 
 // checked is a text that has to satisfy ok.
