@@ -22,6 +22,12 @@ func (a *app) indexServer() (at opensearch.Address, o opensearch.Options, err er
 	return at, o, nil
 }
 
+// authoritiesError names the setting that keeps this process from connecting: it reads the file
+// with certificates, and only the first request goes to the server.
+func authoritiesError(err error) error {
+	return &usageError{reason: "setting opensearch.ca: " + err.Error(), help: "indexer"}
+}
+
 // serverIndex connects to the index on a search server, to write to it.
 func (a *app) serverIndex() (repository.Index, func() error, error) {
 	at, o, err := a.indexServer()
@@ -30,7 +36,7 @@ func (a *app) serverIndex() (repository.Index, func() error, error) {
 	}
 	x, err := opensearch.Open(at, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, authoritiesError(err)
 	}
 	return onServer{x}, x.Close, nil
 }
@@ -71,7 +77,7 @@ func (a *app) searchServer(ctx context.Context) (searcher, error) {
 	}
 	shard, err := opensearch.OpenShard(at, o)
 	if err != nil {
-		return nil, err
+		return nil, authoritiesError(err)
 	}
 	s := &searchedServer{index.NewShards([]index.ShardSource{shard}), shard, false}
 	if s.stale, err = shard.Prepare(ctx); err != nil {

@@ -39,17 +39,17 @@ func credentials(c config.Serve) (*web.Credentials, error) {
 	case (c.User == "") != (c.PasswordFile == ""):
 		return nil, &usageError{reason: "--user and --password-file (serve.user, serve.password_file) must be given together", help: "indexer serve"}
 	case c.TokenFile != "":
-		return readCredentials(c.TokenFile, web.Token)
+		return readCredentials("serve.token_file", c.TokenFile, web.Token)
 	case c.User != "":
-		return readCredentials(c.PasswordFile, func(password string) (*web.Credentials, error) { return web.Password(c.User, password) })
+		return readCredentials("serve.password_file", c.PasswordFile, func(password string) (*web.Credentials, error) { return web.Password(c.User, password) })
 	}
 	return nil, nil
 }
 
-func readCredentials(file string, parse func(string) (*web.Credentials, error)) (*web.Credentials, error) {
+func readCredentials(key, file string, parse func(string) (*web.Credentials, error)) (*web.Credentials, error) {
 	secret, err := web.ReadSecret(file)
 	if err != nil {
-		return nil, &inputError{what: file, reason: systemReason(errors.Unwrap(err))}
+		return nil, &inputError{what: file, reason: key + " refers to this file, which cannot be read: " + systemReason(errors.Unwrap(err))}
 	}
 	c, err := parse(secret)
 	if err != nil {

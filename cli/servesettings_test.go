@@ -72,8 +72,13 @@ func TestServeSettingsRefused(t *testing.T) {
 		"serve.listen: \"7070\" is not allowed": "serve:\n  listen: \"7070\"\n",
 		"serve.token_file) excludes":            "serve:\n  user: a\n  password_file: b\n  token_file: c\n",
 		"must be given together":                "serve:\n  user: a\n",
-		"--allow-remote":                        "serve:\n  listen: 0.0.0.0:0\n",
-		"--token-file":                          "serve:\n  listen: 0.0.0.0:0\n  allow_remote: true\n",
+		"none: serve.token_file refers to this file, which cannot be read: no such file":    "serve:\n  token_file: none\n",
+		"none: serve.password_file refers to this file, which cannot be read: no such file": "serve:\n  user: a\n  password_file: none\n",
+		"(tls.token): open none: no such file":                                              "store: postgres://x@127.0.0.1:1/x\noracle: 127.0.0.1:1\ntls:\n  token: none\n",
+		"(tls.ca): open none: no such file":                                                 "store: postgres://x@127.0.0.1:1/x\noracle: 127.0.0.1:1\ntls:\n  ca: none\n",
+		"(tls.cert, tls.key): open none: no such file":                                      "store: postgres://x@127.0.0.1:1/x\noracle: 127.0.0.1:1\ntls:\n  cert: none\n  key: none\n",
+		"--allow-remote": "serve:\n  listen: 0.0.0.0:0\n",
+		"--token-file":   "serve:\n  listen: 0.0.0.0:0\n  allow_remote: true\n",
 		"serve.request_time: \"1ms\" is not allowed; want a time like": "serve:\n  request_time: 1ms\n",
 	} {
 		data := filepath.Join(t.TempDir(), "data")

@@ -62,11 +62,11 @@ func ReadToken(path string) (string, error) {
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("oracle: read the token: %w", err)
+		return "", fmt.Errorf("oracle: read the token of the deployment (tls.token): %w", err)
 	}
 	token := strings.TrimSpace(string(b))
 	if token == "" {
-		return "", fmt.Errorf("oracle: the token in %s is empty", path)
+		return "", fmt.Errorf("oracle: the token in %s (tls.token) is empty", path)
 	}
 	return token, nil
 }
@@ -86,18 +86,18 @@ func (s Security) config() (*tls.Config, error) {
 	if s.CertFile != "" {
 		pair, err := tls.LoadX509KeyPair(s.CertFile, s.KeyFile)
 		if err != nil {
-			return nil, fmt.Errorf("oracle: certificate and key of this process: %w", err)
+			return nil, fmt.Errorf("oracle: read the certificate and key of this process (tls.cert, tls.key): %w", err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}
 	if s.CAFile != "" {
 		pem, err := os.ReadFile(s.CAFile)
 		if err != nil {
-			return nil, fmt.Errorf("oracle: certificates of the deployment: %w", err)
+			return nil, fmt.Errorf("oracle: read the certificates of the deployment (tls.ca): %w", err)
 		}
 		pool := x509.NewCertPool()
 		if !pool.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("oracle: %s holds no certificate in PEM", s.CAFile)
+			return nil, fmt.Errorf("oracle: %s (tls.ca) holds no certificate in PEM", s.CAFile)
 		}
 		c.RootCAs, c.ClientCAs = pool, pool
 	}
