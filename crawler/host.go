@@ -114,6 +114,18 @@ func (h *host) hasWork(now time.Time) bool {
 // next is when a host without work has something to request again.
 func (h *host) next() time.Time { return earlier(h.jobs.next, h.aux.passAt()) }
 
+// resumes is when a host that waits may send a request again; zero if that is unknown. An idle
+// host is looked at earlier, to evict it.
+func (h *host) resumes() time.Time {
+	switch {
+	case h.state == stateIdle:
+		return h.next()
+	case h.index < 0:
+		return time.Time{}
+	}
+	return h.at
+}
+
 // busy reports whether something of the host is under way.
 func (h *host) busy() bool {
 	return h.op != "" || h.robotsBusy || len(h.jobs.inFlight) > 0 || h.aux.busy > 0

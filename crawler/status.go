@@ -106,12 +106,12 @@ func (c *Crawler) Status(n int) Status {
 		if h.state != stateIdle {
 			all = append(all, h)
 		}
-		if h.index >= 0 && h.at.After(now) && (s.Next.IsZero() || h.at.Before(s.Next)) {
-			s.Next = h.at
+		if at := h.resumes(); at.After(now) {
+			s.Next = earlier(s.Next, at)
 		}
 	}
-	if at, ok := c.parked.first(); ok && at.After(now) && (s.Next.IsZero() || at.Before(s.Next)) {
-		s.Next = at
+	if at, ok := c.parked.first(); ok && at.After(now) {
+		s.Next = earlier(s.Next, at)
 	}
 	slices.SortFunc(all, func(a, b *host) int {
 		return cmp.Or(cmp.Compare(b.state, a.state), b.at.Compare(a.at), cmp.Compare(a.key, b.key))

@@ -1,0 +1,33 @@
+package crawler
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestStatusNext: a host with nothing due stays in memory for a while. The time at which it
+// leaves is not when the next request may start.
+func TestStatusNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/0")
+		chain(t, w, "https://a.example", 1, 0)
+		o := Options{Follow: true}
+		c := newCrawler(o, f, w, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var idle, parked Status
+		time.AfterFunc(c.opts.Memory.IdleTime/2, func() { idle = c.Status(0) })
+		time.AfterFunc(time.Hour, func() { parked = c.Status(0); cancel() })
+		if err := c.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if idle.Hosts.Idle != 1 || parked.Hosts.Sleeping != 1 {
+			t.Fatalf("the host was not idle and then parked: %+v, %+v", idle.Hosts, parked.Hosts)
+		}
+		if !idle.Next.Equal(parked.Next) || idle.Next.Sub(epoch) < 23*time.Hour {
+			t.Errorf("the next request may start at %v while the host is idle, and at %v when it is parked", idle.Next, parked.Next)
+		}
+	})
+}
