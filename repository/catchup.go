@@ -3,6 +3,7 @@ package repository
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -122,7 +123,9 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error) 
 		if err := w.CaughtUp(ctx, r.wrote.applied); err != nil {
 			return err
 		}
-		if !r.shared() || len(keys) > 0 {
+		if errors.Is(why, errOtherWriter) {
+			r.log.Info("the index files were older than the store, and have caught up", zap.Int("documents", len(keys)))
+		} else {
 			r.log.Warn("the index files had lost their last writes, which were exported again", zap.Int("documents", len(keys)), zap.Error(why))
 		}
 	}

@@ -45,10 +45,16 @@ func (f *fleet) join(works bool, leases ...string) *member {
 // joinWith adds a process with further options.
 func (f *fleet) joinWith(opts repository.Options, works bool, leases ...string) *member {
 	f.t.Helper()
+	return f.joinAt(f.t.TempDir(), opts, works, leases...)
+}
+
+// joinAt adds a process with a data directory.
+func (f *fleet) joinAt(dir string, opts repository.Options, works bool, leases ...string) *member {
+	f.t.Helper()
 	p := f.office.Join()
 	opts.Workers, opts.Backlog, opts.Table = 2, 100, f.table
 	opts.Share = &repository.Share{Coordination: p.Coordination(), Works: works, Leases: leases, CollectEvery: f.collectEvery}
-	return &member{open(f.t, f.t.TempDir(), opts), p}
+	return &member{open(f.t, dir, opts), p}
 }
 
 func (f *fleet) worker() *member { return f.join(true, observers.LeaseRank, observers.LeaseIndex) }
