@@ -44,6 +44,7 @@ func TestExitStatus(t *testing.T) {
 		{errCutOffWorker, 1, "another data directory"},
 		{errFilesElsewhere, 2, "`indexer status`"},
 		{index.ErrNoIndex, 2, "indexer replay FILE.warc.gz"},
+		{fmt.Errorf("no part of the index answers: %w", index.ErrUnavailable), 1, "start the search server or the workers"},
 		{store.ErrForeign, 2, "--store; nothing was changed"},
 		{txn.ErrMode, 2, ""},
 		{store.ErrNewerFormat, 2, "later one"},
