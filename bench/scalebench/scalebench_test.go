@@ -1,9 +1,6 @@
 package scalebench
 
 import (
-	"bytes"
-	"io"
-	"net"
 	"testing"
 	"time"
 
@@ -38,53 +35,6 @@ func TestTimeline(t *testing.T) {
 	if row := l.row(Transactions, 1); row.PerSecond != 10 {
 		t.Errorf("%.1f a second, want 10", row.PerSecond)
 	}
-}
-
-// TestDelayLine: what passes arrives unchanged, in both directions and not too early, and
-// Close ends connections that are open.
-func TestDelayLine(t *testing.T) {
-	server, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	echoed := make(chan struct{})
-	go func() {
-		defer close(echoed)
-		c, err := server.Accept()
-		if err != nil {
-			return
-		}
-		_, _ = io.Copy(c, c) // the client reads what comes
-		_ = c.Close()
-	}()
-	const delay = 5 * time.Millisecond
-	d, err := newDelayLine(t.Context(), "tcp", server.Addr().String(), delay)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := net.Dial("tcp", d.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	sent := bytes.Repeat([]byte("0123456789abcdef"), 10_000)
-	began := time.Now()
-	go func() { _, _ = c.Write(sent) }() // a short one is noticed below
-	got := make([]byte, len(sent))
-	if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, sent) {
-		t.Errorf("what came back is different: %v", err)
-	}
-	if took := time.Since(began); took < 2*delay {
-		t.Errorf("it was there and back after %v", took)
-	}
-	if err := d.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := c.Read(got); err == nil {
-		t.Error("the connection is still open")
-	}
-	_ = c.Close()
-	<-echoed
-	_ = server.Close()
 }
 
 // TestAccounts: no two accounts are the same row.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/bench/webgen"
+	"github.com/webindexer/indexer/internal/tcpproxy"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
@@ -77,13 +78,13 @@ func (s *site) openTable(ctx context.Context) (store.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	network, address := database.Server()
-	line, err := newDelayLine(ctx, network, address, s.Delay/2)
+	proxy, err := tcpproxy.Start(database.Server())
 	if err != nil {
 		return nil, err
 	}
-	s.closers = append(s.closers, line.Close)
-	s.setting = database.At(line.Addr().String())
+	s.closers = append(s.closers, func() error { proxy.Close(); return nil })
+	proxy.Delay(s.Delay / 2)
+	s.setting = database.At(proxy.Address())
 	return postgres.Open(ctx, database.Setting(), repository.SharedGroups(), postgres.Options{})
 }
 

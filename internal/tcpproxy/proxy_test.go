@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"io"
 	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,6 +125,20 @@ func TestProxy(t *testing.T) {
 	again.hear("six")
 	p.Cut() // Close does not wait for Heal
 	again.say("seven")
+}
+
+// TestMuch: what passes arrives unchanged, however much it is.
+func TestMuch(t *testing.T) {
+	p, err := tcpproxy.Start("tcp", echo(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.Delay(time.Millisecond)
+	c := call(t, p)
+	sent := strings.Repeat("0123456789abcdef", 100_000)
+	go func() { _, _ = io.WriteString(c, sent+"\n") }() // a short write is heard
+	c.hear(sent)
 }
 
 // TestServerDown: a client learns at once that there is no listener.
