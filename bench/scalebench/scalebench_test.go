@@ -1,13 +1,72 @@
 package scalebench
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain also serves as a worker's process whose reports cannot be read.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "scaling-worker" {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		fmt.Println(`{"done":1}` + "\nno report")
+		<-ctx.Done()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// TestUnreadableReport: a worker whose report cannot be read is told to end at once.
+func TestUnreadableReport(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	reports := 0
+	w := &worker{report: func(Progress) { reports++ }}
+	err := w.process(ctx, "")
+	if err == nil || !strings.Contains(err.Error(), "read what a worker reports") || ctx.Err() != nil || reports != 1 {
+		t.Errorf("after %d reports: %v, %v", reports, err, ctx.Err())
+	}
+}
+
+// TestWhile: whoever fails or ends first, the work has ended when while returns.
+func TestWhile(t *testing.T) {
+	broken := errors.New("broken")
+	fail := func(context.Context) error { return broken }
+	succeed := func(context.Context) error { return nil }
+	end := func(ctx context.Context) error { <-ctx.Done(); return nil } // as workers do
+	wait := func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) }
+	over, cancel := context.WithCancelCause(t.Context())
+	cancel(broken)
+	for name, c := range map[string]struct {
+		ctx         context.Context
+		work, watch func(context.Context) error
+		want        error
+	}{
+		"done":        {t.Context(), end, succeed, nil},
+		"watch fails": {t.Context(), end, fail, broken},
+		"work fails":  {t.Context(), fail, wait, broken},
+		"cancelled":   {over, end, wait, broken},
+	} {
+		ended := false
+		err := while(c.ctx, func(ctx context.Context) error {
+			defer func() { ended = true }()
+			return c.work(ctx)
+		}, c.watch)
+		if !ended || !errors.Is(err, c.want) {
+			t.Errorf("%s: ended %v, %v; want %v", name, ended, err, c.want)
+		}
+	}
+}
 
 // TestTimeline: the start and the end do not count, and calls and time are those in between.
 func TestTimeline(t *testing.T) {

@@ -93,18 +93,12 @@ func (o *Options) measure(ctx context.Context, dir, work string, workers int) (r
 		return row, err
 	}
 	defer func() { err = errors.Join(err, s.closers.close()) }()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	crew := &crew{latest: make([]Progress, workers)}
-	ended := make(chan error, 1)
-	go func() { ended <- s.work(ctx, crew, work, workers) }()
-	line, failed := o.watch(ctx, s, crew, work, ended)
-	cancel()
-	if failed == nil {
-		failed = <-ended // which watch has not received
-	}
-	if failed != nil {
-		return row, failed
+	crew, line := &crew{latest: make([]Progress, workers)}, &timeline{}
+	err = while(ctx,
+		func(ctx context.Context) error { return s.work(ctx, crew, work, workers) },
+		func(ctx context.Context) error { return o.watch(ctx, s, crew, work, line) })
+	if err != nil {
+		return row, err
 	}
 	row = line.row(work, workers)
 	if work == Pages {
@@ -113,18 +107,30 @@ func (o *Options) measure(ctx context.Context, dir, work string, workers int) (r
 	return row, nil
 }
 
+// while runs watch while work is under way. Then it ends the work, and waits for it. The context
+// of watch ends if the work does.
+func while(ctx context.Context, work, watch func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		err := work(ctx)
+		cancel(errors.New("the workers have ended"))
+		ended <- err
+	}()
+	err := watch(ctx)
+	cancel(nil)
+	return errors.Join(err, <-ended)
+}
+
 // watch samples until the end of the measurement: for transactions, the time is over;
 // for pages, no notification is left that any worker may handle.
-func (o *Options) watch(ctx context.Context, s *site, c *crew, work string, ended <-chan error) (*timeline, error) {
+func (o *Options) watch(ctx context.Context, s *site, c *crew, work string, line *timeline) error {
 	ticker := time.NewTicker(reportEvery)
 	defer ticker.Stop()
-	line := &timeline{}
 	for i := 1; ; i++ {
 		select {
 		case <-ctx.Done():
-			return line, context.Cause(ctx)
-		case err := <-ended:
-			return line, errors.Join(errors.New("the workers have ended"), err)
+			return context.Cause(ctx)
 		case <-ticker.C:
 		}
 		line.add(c.sum(), s.cores())
@@ -132,12 +138,12 @@ func (o *Options) watch(ctx context.Context, s *site, c *crew, work string, ende
 		case work == Transactions:
 			if began := c.allBegan(); !began.IsZero() && time.Since(began) >= o.Slice {
 				line.keepLast(o.Slice)
-				return line, nil
+				return nil
 			}
 		case i%25 == 0 && line.total() > 0:
 			if left, err := s.left(ctx); err != nil || left == 0 {
 				line.keepMiddle()
-				return line, err
+				return err
 			}
 		}
 	}

@@ -1,16 +1,11 @@
 package scalebench
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,7 +13,6 @@ import (
 	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/bench/webgen"
 	"github.com/webindexer/indexer/internal/tcpproxy"
-	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/store"
@@ -41,13 +35,12 @@ type site struct {
 	setting string      // by which workers reach the table; "" in memory
 	oracle  string
 	reader  *repository.Repository // of pages; runs nothing
-	shared  map[string]bool        // observers that any worker may run
 	closers closers
 }
 
 // newSite fills a table.
 func (o *Options) newSite(ctx context.Context, work, dir string) (_ *site, err error) {
-	s := &site{Options: o, dir: dir, shared: make(map[string]bool)}
+	s := &site{Options: o, dir: dir}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.closers.close())
@@ -63,9 +56,6 @@ func (o *Options) newSite(ctx context.Context, work, dir string) (_ *site, err e
 	}
 	s.oracle = address
 	s.closers = append(s.closers, c.close)
-	for _, o := range (observers.Options{}).Observers() {
-		s.shared[o.Name] = o.Lease == ""
-	}
 	return s, s.fill(ctx, work)
 }
 
@@ -117,8 +107,9 @@ func (s *site) fill(ctx context.Context, work string) error {
 // left is how many notifications wait that any worker may handle.
 func (s *site) left(ctx context.Context) (n int, err error) {
 	waiting, err := s.reader.Waiting(ctx)
+	shared := sharedObservers()
 	for name, rows := range waiting {
-		if s.shared[name] {
+		if shared[name] {
 			n += rows
 		}
 	}
@@ -150,58 +141,4 @@ func (s *site) work(ctx context.Context, c *crew, work string, workers int) erro
 		})
 	}
 	return g.Wait()
-}
-
-// settingVariable has the database, so that its password is in no list of processes.
-const settingVariable = "INDEXER_BENCH_STORE"
-
-// process runs the worker in a process of its own until ctx ends.
-func (w *worker) process(ctx context.Context, setting string) error {
-	request, err := json.Marshal(w)
-	if err != nil {
-		return err
-	}
-	cmd, err := measure.Self(ctx, "scaling-worker", string(request))
-	if err != nil {
-		return err
-	}
-	cmd.Env = append(os.Environ(), settingVariable+"="+setting)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 2 * leaveWithin
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		var p Progress
-		if err := json.Unmarshal(lines.Bytes(), &p); err != nil {
-			return errors.Join(fmt.Errorf("what a worker reports cannot be read: %w", err), cmd.Wait())
-		}
-		w.report(p)
-	}
-	if err := cmd.Wait(); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("a worker has ended: %w", err)
-	}
-	return nil
-}
-
-// RunWorker is the worker's process.
-func RunWorker(ctx context.Context, request string, out io.Writer) (err error) {
-	var w worker
-	if err := json.Unmarshal([]byte(request), &w); err != nil {
-		return err
-	}
-	table, err := postgres.Open(ctx, os.Getenv(settingVariable), repository.SharedGroups(), postgres.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, table.Close()) }()
-	enc := json.NewEncoder(out)
-	w.report = func(p Progress) { _ = enc.Encode(p) } // if the reader is gone, the process ends
-	return w.run(ctx, &slow{inner: table})
 }

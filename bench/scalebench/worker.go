@@ -80,19 +80,25 @@ func (w *worker) observe(ctx context.Context, table *slow, together *txn.Coordin
 	if err != nil {
 		return err
 	}
-	leased := make(map[string]bool)
-	for _, o := range (observers.Options{}).Observers() {
-		leased[o.Name] = o.Lease != ""
-	}
+	shared := sharedObservers()
 	w.reportUntil(ctx, table, func() (n float64) {
 		for _, o := range repo.Live().Observers {
-			if !leased[o.Observer] {
+			if shared[o.Observer] {
 				n += float64(o.Rows)
 			}
 		}
 		return n
 	})
 	return errors.Join(repo.Failure(), repo.Close())
+}
+
+// sharedObservers are those that any worker may run.
+func sharedObservers() map[string]bool {
+	shared := make(map[string]bool)
+	for _, o := range (observers.Options{}).Observers() {
+		shared[o.Name] = o.Lease == ""
+	}
+	return shared
 }
 
 // accounts is the number of rows. Each transaction chooses two; with this many, conflicts
