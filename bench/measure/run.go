@@ -179,25 +179,3 @@ func Median(list []float64) float64 {
 	}
 	return s[n/2]
 }
-
-// FirstError keeps the first error of several goroutines.
-type FirstError struct {
-	mu  sync.Mutex
-	err error
-}
-
-// Set keeps err, unless there is an error already.
-func (f *FirstError) Set(err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err == nil {
-		f.err = err
-	}
-}
-
-// Get returns the first error, or nil.
-func (f *FirstError) Get() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.err
-}

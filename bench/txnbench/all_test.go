@@ -2,6 +2,7 @@ package txnbench
 
 import (
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ func TestAll(t *testing.T) {
 		cache: 1 << 18, slice: time.Millisecond, longSlice: 30 * time.Millisecond, rounds: 1,
 		samples: 5, flood: 200, customers: 50, tickers: 5,
 	}
-	res, err := all(t.Context(), Options{Log: logTo()}, tiny)
+	res, err := all(t.Context(), Options{Log: io.Discard}, tiny)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestAll(t *testing.T) {
 }
 
 func TestAllByName(t *testing.T) {
-	res, err := all(t.Context(), Options{Names: []string{"oracle"}, Log: logTo()}, sizes{slice: time.Millisecond, rounds: 1})
+	res, err := all(t.Context(), Options{Names: []string{"oracle"}, Log: io.Discard}, sizes{slice: time.Millisecond, rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package txnbench
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -35,10 +36,7 @@ func benchHolder(b *testing.B, name string, c *cells, open func(dir string) (hol
 		dir := b.TempDir()
 		h, err := open(dir)
 		if err == nil {
-			err = c.fill(b.Context(), h)
-		}
-		if err == nil {
-			err = h.close()
+			err = errors.Join(c.fill(b.Context(), h), h.close())
 		}
 		if err == nil {
 			h, err = open(dir)

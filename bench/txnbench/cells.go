@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
-	"sync"
 
 	"github.com/dgraph-io/badger/v4"
+	"golang.org/x/sync/errgroup"
 
-	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/store/badgerdb"
 	"github.com/webindexer/indexer/txn"
@@ -186,25 +185,12 @@ func (o *ours) close() error { return errors.Join(o.db.Close(), o.table.Close())
 // fill writes all cells, some hundred in a transaction.
 func (c *cells) fill(ctx context.Context, h holder) error {
 	per := min(max((1<<20)/c.size, 1), 500)
-	var (
-		next  = make(chan int)
-		fails measure.FirstError
-		group sync.WaitGroup
-	)
-	for g := range 8 {
-		group.Go(func() {
-			rng := rand.New(rand.NewPCG(uint64(g), 1))
-			for from := range next {
-				if err := h.load(ctx, from, min(from+per, len(c.rows)), rng); err != nil {
-					fails.Set(err)
-				}
-			}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(8)
+	for from := 0; from < len(c.rows); from += per {
+		g.Go(func() error {
+			return h.load(ctx, from, min(from+per, len(c.rows)), rand.New(rand.NewPCG(uint64(from), 1)))
 		})
 	}
-	for from := 0; from < len(c.rows) && fails.Get() == nil; from += per {
-		next <- from
-	}
-	close(next)
-	group.Wait()
-	return fails.Get()
+	return g.Wait()
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/store/badgerdb"
@@ -92,66 +93,77 @@ func openCounters(ctx context.Context, dir, path string, n int) (counters, error
 }
 
 func contention(ctx context.Context, dir, path string, n int, o ContentionOptions) (row ContentionRow, err error) {
-	row = ContentionRow{Path: path, Rows: n}
 	c, err := openCounters(ctx, dir, path, n)
 	if err != nil {
 		return row, err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	var (
-		mu      sync.Mutex
-		waits   []time.Duration
-		gaveUp  atomic.Int64
-		each    = make([]int64, o.Goroutines)
 		stop    atomic.Bool
-		fails   measure.FirstError
-		running sync.WaitGroup
+		g       errgroup.Group
+		tallies = make([]tally, o.Goroutines)
 	)
 	began := time.Now()
 	timer := time.AfterFunc(o.Slice, func() { stop.Store(true) })
 	defer timer.Stop()
-	for g := range o.Goroutines {
-		running.Go(func() {
-			rng := rand.New(rand.NewPCG(uint64(g), 9))
-			var own []time.Duration
-			for !stop.Load() {
-				from := time.Now()
-				err := c.increment(ctx, rng.IntN(n))
-				own = append(own, time.Since(from))
-				switch {
-				case err == nil:
-					each[g]++
-				case errors.Is(err, txn.ErrConflict):
-					gaveUp.Add(1)
-				default:
-					fails.Set(err)
-					stop.Store(true)
-				}
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			waits = append(waits, own...)
+	for i := range tallies {
+		g.Go(func() error {
+			defer stop.Store(true) // a failure ends all
+			return tallies[i].increment(ctx, c, n, rand.New(rand.NewPCG(uint64(i), 9)), &stop)
 		})
 	}
-	running.Wait()
-	took := time.Since(began).Seconds()
-	if err := errors.Join(fails.Get(), context.Cause(ctx)); err != nil {
+	if err := errors.Join(g.Wait(), context.Cause(ctx)); err != nil {
 		return row, err
 	}
-	committed := int64(0)
-	for _, n := range each {
-		committed += n
+	row, committed := contentionRow(tallies, c.retries(), time.Since(began))
+	row.Path, row.Rows = path, n
+	got, err := c.sum(ctx)
+	if err == nil && got != committed {
+		err = fmt.Errorf("the counters add up to %d, and %d increments were committed", got, committed)
 	}
-	row.Retries = float64(c.retries()) / float64(max(committed, 1))
-	if got, err := c.sum(ctx); err != nil || got != committed {
-		return row, errors.Join(fmt.Errorf("the counters add up to %d, and %d increments were committed", got, committed), err)
+	return row, err
+}
+
+// tally is what one goroutine did.
+type tally struct {
+	committed, gaveUp int64
+	waits             []time.Duration
+}
+
+// increment increments counters drawn at random until stop is set.
+func (t *tally) increment(ctx context.Context, c counters, n int, rng *rand.Rand, stop *atomic.Bool) error {
+	for !stop.Load() {
+		from := time.Now()
+		err := c.increment(ctx, rng.IntN(n))
+		t.waits = append(t.waits, time.Since(from))
+		switch {
+		case err == nil:
+			t.committed++
+		case errors.Is(err, txn.ErrConflict):
+			t.gaveUp++
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// contentionRow sums up what all goroutines did in some time.
+func contentionRow(tallies []tally, retries int64, took time.Duration) (row ContentionRow, committed int64) {
+	var waits []time.Duration
+	row.Least = tallies[0].committed
+	for _, t := range tallies {
+		waits = append(waits, t.waits...)
+		committed += t.committed
+		row.GaveUp += t.gaveUp
+		row.Least, row.Most = min(row.Least, t.committed), max(row.Most, t.committed)
 	}
 	slices.Sort(waits)
-	row.Rate = float64(committed) / took
+	row.Rate = float64(committed) / took.Seconds()
+	row.Retries = float64(retries) / float64(max(committed, 1))
 	row.P99 = measure.Milliseconds(measure.Quantile(waits, 0.99))
 	row.LongestWait = measure.Milliseconds(measure.Quantile(waits, 1))
-	row.GaveUp, row.Least, row.Most = gaveUp.Load(), slices.Min(each), slices.Max(each)
-	return row, nil
+	return row, committed
 }
 
 // String is the row as a line.

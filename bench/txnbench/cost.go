@@ -101,35 +101,42 @@ func climb(ctx context.Context, rungs []rung, goroutines int, o CostOptions) ([]
 
 // ladder holds the same cells in raw Badger, in a table, and in transactions.
 type ladder struct {
-	trio
+	*trio
 	cells *cells
 	table *badgerdb.DB
 	ts    atomic.Uint64
 }
 
-func openLadder(ctx context.Context, dir string, o CostOptions) (l *ladder, err error) {
-	l = &ladder{cells: newCells(o.Cells, 100)}
-	opts := badgerdb.Options{SyncWrites: o.Sync}
-	t, err := openTrio(ctx, dir, l.cells, Figure8Options{Sync: o.Sync})
+func openLadder(ctx context.Context, dir string, o CostOptions) (*ladder, error) {
+	c, opts := newCells(o.Cells, 100), badgerdb.Options{SyncWrites: o.Sync}
+	t, err := openTrio(ctx, dir, c, opts)
 	if err != nil {
 		return nil, err
 	}
-	l.trio = *t
-	if l.table, err = badgerdb.Open(filepath.Join(dir, "plain"), []store.GroupSpec{{Name: column.Group}, {Name: "lock", Latest: true, Resident: true}}, opts); err != nil {
+	table, err := badgerdb.Open(filepath.Join(dir, "plain"), []store.GroupSpec{{Name: column.Group}, {Name: "lock", Latest: true, Resident: true}}, opts)
+	if err != nil {
 		return nil, errors.Join(err, t.close())
 	}
+	l := &ladder{trio: t, cells: c, table: table}
+	if err := l.fill(ctx); err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	return l, nil
+}
+
+func (l *ladder) fill(ctx context.Context) error {
 	for _, h := range l.all() {
 		if err := l.cells.fill(ctx, h); err != nil {
-			return nil, errors.Join(err, l.close())
+			return err
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for i := range l.cells.rows {
 		if err := l.table.Apply(ctx, []store.RowMutation{l.put(i, rng)}); err != nil {
-			return nil, errors.Join(err, l.close())
+			return err
 		}
 	}
-	return l, nil
+	return nil
 }
 
 func (l *ladder) close() error { return errors.Join(l.trio.close(), l.table.Close()) }

@@ -98,9 +98,8 @@ type trio struct {
 	raw, one, two holder
 }
 
-func openTrio(ctx context.Context, dir string, c *cells, o Figure8Options) (t *trio, err error) {
-	opts := badgerdb.Options{SyncWrites: o.Sync, BlockCacheBytes: o.CacheBytes}
-	t = &trio{}
+func openTrio(ctx context.Context, dir string, c *cells, opts badgerdb.Options) (_ *trio, err error) {
+	t := &trio{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, t.close())
@@ -108,17 +107,17 @@ func openTrio(ctx context.Context, dir string, c *cells, o Figure8Options) (t *t
 	}()
 	r, err := openRaw(dir, c, opts)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
 	t.raw = r
 	one, err := openOurs(ctx, dir, c, txn.OnePhase, opts)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
 	t.one = one
 	two, err := openOurs(ctx, dir, c, txn.TwoPhase, opts)
 	if err != nil {
-		return t, err
+		return nil, err
 	}
 	t.two = two
 	return t, nil
@@ -136,7 +135,8 @@ func (t *trio) close() (err error) {
 }
 
 func figure8(ctx context.Context, dir string, c *cells, data string, o Figure8Options, res *Figure8Result) (err error) {
-	t, err := openTrio(ctx, dir, c, o)
+	opts := badgerdb.Options{SyncWrites: o.Sync, BlockCacheBytes: o.CacheBytes}
+	t, err := openTrio(ctx, dir, c, opts)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func figure8(ctx context.Context, dir string, c *cells, data string, o Figure8Op
 	if err := t.close(); err != nil {
 		return err
 	}
-	if t, err = openTrio(ctx, dir, c, o); err != nil {
+	if t, err = openTrio(ctx, dir, c, opts); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()

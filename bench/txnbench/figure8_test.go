@@ -2,7 +2,7 @@ package txnbench
 
 import (
 	"bytes"
-	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,16 +30,31 @@ func TestFigure8(t *testing.T) {
 	}
 }
 
-// TestFigure8Long is the whole table; go test -run Figure8Long -v with
-// TXNBENCH_LONG=1.
-func TestFigure8Long(t *testing.T) {
-	if os.Getenv("TXNBENCH_LONG") == "" {
-		t.Skip("TXNBENCH_LONG is not set")
+// TestSummary: an operation on a path is summed up over all settings, medians and the least ratio.
+func TestSummary(t *testing.T) {
+	res := &Figure8Result{Rows: []Figure8Row{
+		{Op: "read", Path: "one-phase", Ratio: 0.9, CPURatio: 0.5},
+		{Op: "read", Path: "one-phase", Ratio: 0.4, CPURatio: 0.7},
+		{Op: "read", Path: "one-phase", Ratio: 0.8, CPURatio: 0.6},
+		{Op: "read", Path: "two-phase", Ratio: 1},
+		{Op: "write", Path: "one-phase", Ratio: 0.3},
+		{Op: "write", Path: "one-phase", Ratio: 0.1},
+	}}
+	res.summarise()
+	want := []Figure8Summary{
+		{"read", "one-phase", 0.8, 0.4, 0.6, 0.95, 0.94},
+		{"read", "two-phase", 1, 1, 0, 0.95, 0.94},
+		{"write", "one-phase", 0.2, 0.1, 0, 0.60, 0.23},
+		{"write", "two-phase", 0, 0, 0, 0.33, 0.23},
 	}
-	_, err := Figure8(t.Context(), Figure8Options{
-		CacheBytes: 16 << 20, Values: []int{100, 10_000}, Goroutines: []int{1, 2, 8, 64}, Slice: 250 * time.Millisecond, Rounds: 3, Log: os.Stdout,
-	})
-	if err != nil {
-		t.Fatal(err)
+	if !slices.Equal(res.Summary, want) {
+		t.Errorf("%+v, want %+v", res.Summary, want)
+	}
+}
+
+// TestRatios: what is not known is in no ratio.
+func TestRatios(t *testing.T) {
+	if got := ratios([]float64{6, 1, 9}, []float64{2, 0, 3}); !slices.Equal(got, []float64{3, 3}) {
+		t.Errorf("%v", got)
 	}
 }

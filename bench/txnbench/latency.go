@@ -7,9 +7,10 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/notify"
@@ -180,25 +181,21 @@ func (l *latency) set(ctx context.Context, rows ...string) error {
 func (l *latency) flood(ctx context.Context, n int) error {
 	const writers, per = 8, 100
 	l.seen.Store(0)
-	var (
-		fails measure.FirstError
-		group sync.WaitGroup
-	)
-	for w := range writers {
-		group.Go(func() {
-			for from := w * per; from < n && fails.Get() == nil; from += writers * per {
-				var rows []string
-				for i := from; i < min(from+per, n); i++ {
-					rows = append(rows, fmt.Sprintf("flood%09d", i))
-				}
-				if err := errors.Join(l.pipeline.Admit(ctx), l.set(ctx, rows...)); err != nil {
-					fails.Set(err)
-				}
+	g, gctx := errgroup.WithContext(ctx)
+	g.SetLimit(writers)
+	for from := 0; from < n; from += per {
+		g.Go(func() error {
+			if err := l.pipeline.Admit(gctx); err != nil {
+				return err
 			}
+			var rows []string
+			for i := from; i < min(from+per, n); i++ {
+				rows = append(rows, fmt.Sprintf("flood%09d", i))
+			}
+			return l.set(gctx, rows...)
 		})
 	}
-	group.Wait()
-	if err := fails.Get(); err != nil {
+	if err := g.Wait(); err != nil {
 		return err
 	}
 	if _, err := l.pipeline.Quiesce(ctx); err != nil {

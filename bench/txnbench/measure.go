@@ -5,9 +5,10 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/bench/measure"
 )
@@ -25,31 +26,27 @@ func rate(ctx context.Context, n int, d time.Duration, op work) (float64, error)
 	var (
 		stop  atomic.Bool
 		total atomic.Int64
-		fails measure.FirstError
-		group sync.WaitGroup
+		g     errgroup.Group
 	)
 	began := time.Now()
 	timer := time.AfterFunc(d, func() { stop.Store(true) })
 	defer timer.Stop()
-	for g := range n {
-		group.Go(func() {
-			rng := rand.New(rand.NewPCG(uint64(g), uint64(began.UnixNano())))
-			done := int64(0)
-			for {
+	for i := range n {
+		g.Go(func() error {
+			rng := rand.New(rand.NewPCG(uint64(i), uint64(began.UnixNano())))
+			for done := int64(1); ; done++ { // one at least, however short the time
 				if err := op(ctx, rng); err != nil {
-					fails.Set(err)
 					stop.Store(true)
-					break
+					return err
 				}
-				if done++; stop.Load() {
-					break // after one at least, however short the time
+				if stop.Load() {
+					total.Add(done)
+					return nil
 				}
 			}
-			total.Add(done)
 		})
 	}
-	group.Wait()
-	if err := errors.Join(fails.Get(), context.Cause(ctx)); err != nil {
+	if err := errors.Join(g.Wait(), context.Cause(ctx)); err != nil {
 		return 0, err
 	}
 	return float64(total.Load()) / time.Since(began).Seconds(), nil

@@ -21,9 +21,9 @@ type OracleOptions struct {
 	Log        io.Writer
 }
 
-// OracleBar is how many timestamps a second we want in process; the paper's oracle
+// oracleBar is how many timestamps a second we want in process; the paper's oracle
 // gives out two million from one machine, with a remote call for each batch.
-const OracleBar = 20e6
+const oracleBar = 20e6
 
 // OracleRow compares the oracle with a counter behind a mutex.
 type OracleRow struct {
@@ -107,7 +107,7 @@ func oracle(ctx context.Context, db *txn.DB, goroutines int, o OracleOptions) (O
 		}
 		a, b, ratios = append(a, x*oracleBatch), append(b, y*oracleBatch), append(ratios, y/x)
 	}
-	return OracleRow{Goroutines: goroutines, Mutex: measure.Median(a), Ours: measure.Median(b), Ratio: measure.Median(ratios), Bar: OracleBar}, nil
+	return OracleRow{Goroutines: goroutines, Mutex: measure.Median(a), Ours: measure.Median(b), Ratio: measure.Median(ratios), Bar: oracleBar}, nil
 }
 
 // String is the row as a line.

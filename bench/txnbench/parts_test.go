@@ -2,7 +2,6 @@ package txnbench
 
 import (
 	"io"
-	"os"
 	"testing"
 	"time"
 
@@ -12,16 +11,8 @@ import (
 // What a benchmark starts ends with it.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// log shows the lines of a benchmark with TXNBENCH_LONG.
-func logTo() io.Writer {
-	if os.Getenv("TXNBENCH_LONG") != "" {
-		return os.Stdout
-	}
-	return io.Discard
-}
-
 func TestOracle(t *testing.T) {
-	rows, err := Oracle(t.Context(), OracleOptions{Goroutines: []int{1, 8}, Slice: time.Millisecond, Rounds: 2, Log: logTo()})
+	rows, err := Oracle(t.Context(), OracleOptions{Goroutines: []int{1, 8}, Slice: time.Millisecond, Rounds: 2, Log: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,11 +27,7 @@ func TestOracle(t *testing.T) {
 }
 
 func TestLatency(t *testing.T) {
-	o := LatencyOptions{Samples: 20, Flood: 1000, Log: logTo()}
-	if os.Getenv("TXNBENCH_LONG") != "" {
-		o = LatencyOptions{Samples: 2000, Flood: 200_000, Log: logTo()}
-	}
-	res, err := Latency(t.Context(), o)
+	res, err := Latency(t.Context(), LatencyOptions{Samples: 20, Flood: 1000, Log: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,10 +38,7 @@ func TestLatency(t *testing.T) {
 
 // TestContention: the benchmark itself fails if an update is lost.
 func TestContention(t *testing.T) {
-	o := ContentionOptions{Goroutines: 8, Rows: []int{1, 10}, Slice: 20 * time.Millisecond, Log: logTo()}
-	if os.Getenv("TXNBENCH_LONG") != "" {
-		o = ContentionOptions{Goroutines: 64, Rows: []int{1, 10, 1000}, Slice: 3 * time.Second, Log: logTo()}
-	}
+	o := ContentionOptions{Goroutines: 8, Rows: []int{1, 10}, Slice: 20 * time.Millisecond, Log: io.Discard}
 	rows, err := Contention(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -69,12 +53,26 @@ func TestContention(t *testing.T) {
 	}
 }
 
-func TestCost(t *testing.T) {
-	o := CostOptions{Cells: 100, Goroutines: []int{1, 4}, Slice: time.Millisecond, Rounds: 2, Log: logTo()}
-	if os.Getenv("TXNBENCH_LONG") != "" {
-		o = CostOptions{Cells: 50_000, Goroutines: []int{1, 64}, Slice: 200 * time.Millisecond, Rounds: 3, Log: logTo()}
+// TestContentionRow: the figures are those of all goroutines together, and of the extremes.
+func TestContentionRow(t *testing.T) {
+	ms := time.Millisecond
+	tallies := []tally{
+		{committed: 3, gaveUp: 1, waits: []time.Duration{ms, 9 * ms, 2 * ms, 3 * ms}},
+		{committed: 5, waits: []time.Duration{ms, ms, ms, ms, 4 * ms}},
+		{gaveUp: 2, waits: []time.Duration{20 * ms, 30 * ms}},
 	}
-	rows, err := Cost(t.Context(), o)
+	row, committed := contentionRow(tallies, 4, 2*time.Second)
+	want := ContentionRow{Rate: 4, Retries: 0.5, P99: 30, LongestWait: 30, GaveUp: 3, Least: 0, Most: 5}
+	if row != want || committed != 8 {
+		t.Errorf("%d committed, %+v; want 8, %+v", committed, row, want)
+	}
+	if row, _ := contentionRow(make([]tally, 2), 7, time.Second); row != (ContentionRow{Retries: 7}) {
+		t.Errorf("nothing was committed: %+v", row)
+	}
+}
+
+func TestCost(t *testing.T) {
+	rows, err := Cost(t.Context(), CostOptions{Cells: 100, Goroutines: []int{1, 4}, Slice: time.Millisecond, Rounds: 2, Log: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
