@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -28,10 +29,9 @@ type incremental struct {
 	pipeline *notify.Pipeline
 	next     int // identity of the next document
 
-	mu        sync.Mutex
-	dues      map[string]time.Time // rows under way
-	delays    []time.Duration
-	clustered int
+	mu     sync.Mutex
+	dues   map[string]time.Time // rows under way
+	delays []time.Duration
 }
 
 const group = "c"
@@ -201,25 +201,14 @@ func (i *incremental) tried(a notify.Attempt) {
 			delete(i.dues, row)
 			i.delays = append(i.delays, done.Sub(due))
 		}
-		i.clustered++
 	}
 }
 
 // saturate crawls as fast as the observer takes documents, and returns how many it
 // clustered a second.
 func (i *incremental) saturate(ctx context.Context, d time.Duration) (float64, error) {
-	i.mu.Lock()
-	i.clustered = 0
-	i.mu.Unlock()
 	began := time.Now()
-	first := i.next
-	var mu sync.Mutex
-	take := func() int {
-		mu.Lock()
-		defer mu.Unlock()
-		i.next++
-		return i.next - 1
-	}
+	var crawled atomic.Int64
 	g, gctx := errgroup.WithContext(ctx)
 	for range max(i.o.Workers, 1) {
 		g.Go(func() error {
@@ -227,7 +216,7 @@ func (i *incremental) saturate(ctx context.Context, d time.Duration) (float64, e
 				if err := i.pipeline.Admit(gctx); err != nil {
 					return err
 				}
-				if err := i.crawl(gctx, i.o.draw(take())); err != nil {
+				if err := i.crawl(gctx, i.o.draw(i.next+int(crawled.Add(1))-1)); err != nil {
 					return err
 				}
 			}
@@ -240,7 +229,8 @@ func (i *incremental) saturate(ctx context.Context, d time.Duration) (float64, e
 	if _, err := i.pipeline.Quiesce(ctx); err != nil {
 		return 0, err
 	}
-	return float64(i.next-first) / time.Since(began).Seconds(), nil
+	i.next += int(crawled.Load())
+	return float64(crawled.Load()) / time.Since(began).Seconds(), nil
 }
 
 // delay crawls at a rate, at random moments, and measures the time from the moment at
@@ -252,39 +242,18 @@ func (i *incremental) delay(ctx context.Context, perSecond float64, d time.Durat
 	i.mu.Lock()
 	i.delays = nil
 	i.mu.Unlock()
-	rng := rand.New(rand.NewPCG(i.o.Seed, uint64(i.next)))
-	queue := make(chan document, n) // so that one that is late delays no other
-	g, gctx := errgroup.WithContext(ctx)
-	for range max(i.o.Workers, 1) {
-		g.Go(func() error {
-			for doc := range queue {
-				if err := i.crawl(gctx, doc); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	g.Go(func() error {
-		defer close(queue)
-		at := time.Now()
-		for range n {
-			at = at.Add(time.Duration(rng.ExpFloat64() / perSecond * float64(time.Second)))
-			if err := measure.SleepUntil(gctx, at); err != nil {
-				return err
-			}
-			doc := i.o.draw(i.next)
-			i.next++
-			i.mu.Lock()
-			i.dues[docRow(doc.id)] = at
-			i.mu.Unlock()
-			queue <- doc
-		}
-		return nil
+	rng, first := rand.New(rand.NewPCG(i.o.Seed, uint64(i.next))), i.next
+	err := measure.Arrivals(ctx, rng, perSecond, n, i.o.Workers, func(ctx context.Context, k int, due time.Time) error {
+		doc := i.o.draw(first + k)
+		i.mu.Lock()
+		i.dues[docRow(doc.id)] = due
+		i.mu.Unlock()
+		return i.crawl(ctx, doc)
 	})
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return Delay{}, err
 	}
+	i.next += n
 	if _, err := i.pipeline.Quiesce(ctx); err != nil {
 		return Delay{}, err
 	}

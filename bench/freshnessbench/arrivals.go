@@ -32,7 +32,7 @@ func (a *arrivals) due(u page.URL, at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	row := schema.URLRow(u)
-	if _, ok := a.dues[row]; !ok {
+	if first, ok := a.dues[row]; !ok || at.Before(first) {
 		a.dues[row] = at
 	}
 }

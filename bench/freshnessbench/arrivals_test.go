@@ -14,9 +14,10 @@ import (
 func TestArrivals(t *testing.T) {
 	a := newArrivals()
 	at := time.Unix(1000, 0)
-	a.due("http://a.example/1", at)
+	a.due("http://a.example/1", at.Add(2*time.Second))
 	a.due("http://a.example/2", at.Add(time.Second))
-	a.due("http://a.example/1", at.Add(2*time.Second)) // before it was found
+	a.due("http://a.example/1", at) // loaded after the later fetch of it, and before it was found
+	a.due("http://a.example/1", at.Add(2*time.Second))
 	for _, u := range []string{"1", "3", "1", "2"} {
 		a.searchable(schema.URLRow(page.URL("http://a.example/"+u)), at, at.Add(5*time.Second))
 	}

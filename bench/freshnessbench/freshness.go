@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/bench/webgen"
 	"github.com/webindexer/indexer/page"
@@ -143,25 +141,14 @@ func (b *bench) newWeb(pages int) *webgen.Web {
 func (b *bench) load(ctx context.Context, perSecond float64) (row Row, err error) {
 	fetches := b.fetches(max(int(perSecond*b.Slice.Seconds()), 10))
 	b.arrivals.reset()
-	queue := make(chan due, len(fetches)) // so that a load that is late delays no other
-	g, gctx := errgroup.WithContext(ctx)
 	stored := make([]time.Duration, len(fetches))
-	for range max(b.Repo.Workers, 1) {
-		g.Go(func() error {
-			for d := range queue {
-				if _, err := b.repo.Load(gctx, d.fetch); err != nil {
-					return err
-				}
-				stored[d.number] = time.Since(d.at)
-			}
-			return nil
-		})
-	}
-	g.Go(func() error {
-		defer close(queue)
-		return b.send(gctx, fetches, perSecond, queue)
+	err = measure.Arrivals(ctx, b.rng, perSecond, len(fetches), b.Repo.Workers, func(ctx context.Context, i int, due time.Time) error {
+		b.arrivals.due(fetches[i].URL, due)
+		_, err := b.repo.Load(ctx, fetches[i])
+		stored[i] = time.Since(due)
+		return err
 	})
-	if err := g.Wait(); err != nil {
+	if err != nil {
 		return row, err
 	}
 	if err := b.repo.Quiesce(ctx); err != nil {
@@ -174,27 +161,6 @@ func (b *bench) load(ctx context.Context, perSecond float64) (row Row, err error
 		Fetches: len(fetches), Found: len(took),
 		P50: at(took, 0.50), P95: at(took, 0.95), P99: at(took, 0.99), Loading99: at(stored, 0.99),
 	}, nil
-}
-
-// due is a fetch at the moment at which it is due.
-type due struct {
-	number int
-	fetch  *page.Fetch
-	at     time.Time
-}
-
-// send hands over fetches when they are due.
-func (b *bench) send(ctx context.Context, fetches []*page.Fetch, perSecond float64, queue chan<- due) error {
-	at := time.Now()
-	for i, f := range fetches {
-		at = at.Add(time.Duration(b.rng.ExpFloat64() / perSecond * float64(time.Second)))
-		if err := measure.SleepUntil(ctx, at); err != nil {
-			return err
-		}
-		b.arrivals.due(f.URL, at)
-		queue <- due{i, f, at}
-	}
-	return nil
 }
 
 // fetches makes new and changed pages in turn.
@@ -216,11 +182,7 @@ func (b *bench) fetches(n int) []*page.Fetch {
 
 // changed is a later fetch of a page, with other text.
 func (b *bench) changed(web *webgen.Web) page.Fetch {
-	i := b.rng.IntN(web.Pages)
-	for !web.IsPage(i) {
-		i--
-	}
-	f := web.Fetch(i)
+	f := web.Fetch(web.PageAtOrBefore(b.rng.IntN(web.Pages)))
 	b.changes++
 	f.Time = f.Time.AddDate(1, 0, 0).Add(time.Duration(b.changes) * time.Second)
 	more := fmt.Sprintf("<p>Change number %d of this site.</p></main>", b.changes)

@@ -16,7 +16,7 @@ import (
 // and 32 links.
 //
 // A URL is a number below Pages, and a response is computed from the seed and that
-// number alone. So a web takes no memory beyond its list of hosts, parts of it can be
+// number alone. So a web takes no memory beyond its list of hosts, and parts of it can be
 // written at the same time. Webs of different seeds have different hosts.
 type Web struct {
 	Seed  uint64
@@ -131,17 +131,18 @@ func (w *Web) kindOf(i int) kind {
 func (w *Web) original(i int, k kind) int {
 	rng := w.rng(i, 'o')
 	if k == kindMirror {
-		return w.pageAtOrBefore(w.popular(rng))
+		return w.PageAtOrBefore(w.popular(rng))
 	}
 	h := w.hostOf(i)
 	j := h.first + rng.IntN(i-h.first)
 	if (k == kindMoved || k == kindElsewhere) && rng.Float64() < 0.1 {
 		return j
 	}
-	return w.pageAtOrBefore(j)
+	return w.PageAtOrBefore(j)
 }
 
-func (w *Web) pageAtOrBefore(i int) int {
+// PageAtOrBefore returns the last number, up to i, of a URL that answers with a page of its own.
+func (w *Web) PageAtOrBefore(i int) int {
 	for w.kindOf(i) != kindPage {
 		i--
 	}
@@ -192,6 +193,3 @@ func (w *Web) topic(i int) int {
 	h := w.hostOf(i)
 	return int((h.shop + uint64((i-h.first)/sectionSize)*7919) % 100_000)
 }
-
-// IsPage reports whether a URL answers with a page of its own.
-func (w *Web) IsPage(i int) bool { return w.kindOf(i) == kindPage }
