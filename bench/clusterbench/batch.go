@@ -6,7 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
+
+	"github.com/webindexer/indexer/bench/measure"
 )
 
 // batch is the job that clusters the whole repository: three passes, each of which sorts
@@ -51,8 +54,8 @@ func (b *batch) run(ctx context.Context) (took time.Duration, clusters int, err 
 	in := []string{b.path("repository"), b.path("new")}
 	var steps [3]string // document → leader, of those that do not lead
 	for pass := range 3 {
-		leaders := b.path("leaders" + string(rune('1'+pass)))
-		steps[pass] = b.path("followers" + string(rune('1'+pass)))
+		leaders := b.path("leaders" + strconv.Itoa(pass+1))
+		steps[pass] = b.path("followers" + strconv.Itoa(pass+1))
 		if clusters, err = b.pass(ctx, pass, in, leaders, steps[pass]); err != nil {
 			return 0, 0, err
 		}
@@ -92,7 +95,8 @@ func (b *batch) pass(ctx context.Context, pass int, in []string, leaders, follow
 // join follows the leaders of the last pass backwards: the cluster of a leader is its
 // own identity, and that of a follower the cluster of its leader.
 func (b *batch) join(ctx context.Context, leaders string, steps [3]string) error {
-	clusters, err := create(b.path("clusters3"))
+	known := b.path("clusters3")
+	clusters, err := create(known)
 	if err != nil {
 		return err
 	}
@@ -100,9 +104,8 @@ func (b *batch) join(ctx context.Context, leaders string, steps [3]string) error
 	if err := errors.Join(err, clusters.close()); err != nil {
 		return err
 	}
-	known := b.path("clusters3")
 	for _, pass := range slices.Backward([]int{0, 1, 2}) {
-		next := b.path("clusters" + string(rune('0'+pass)))
+		next := b.path("clusters" + strconv.Itoa(pass))
 		if err := b.joinPass(ctx, known, steps[pass], next); err != nil {
 			return err
 		}
@@ -192,6 +195,6 @@ func (b *batch) delay(ctx context.Context, perSecond float64, alone time.Duratio
 		}
 		took = max(again, alone) // a run over more documents takes longer; the machine is noisy
 	}
-	run := float64(took) / float64(time.Millisecond)
+	run := measure.Milliseconds(took)
 	return Delay{P5: 1.05 * run, P50: 1.5 * run, P95: 1.95 * run}, nil
 }

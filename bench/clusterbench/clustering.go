@@ -118,17 +118,22 @@ func run(ctx context.Context, dir string, o Options) (*Result, error) {
 	if err := withIncremental(ctx, filepath.Join(dir, "observer"), &o, func(i *incremental) error { return res.observe(ctx, &o, i) }); err != nil {
 		return nil, err
 	}
-	for i := range res.Rows {
-		r := &res.Rows[i]
-		if !r.Batch.Unbounded && !r.Observer.Unbounded && r.Observer.P50 > 0 {
-			r.Ratio = r.Batch.P50 / r.Observer.P50
+	res.compare()
+	return res, nil
+}
+
+// compare fills in what follows from the delays of both sides.
+func (r *Result) compare() {
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if !row.Batch.Unbounded && !row.Observer.Unbounded && row.Observer.P50 > 0 {
+			row.Ratio = row.Batch.P50 / row.Observer.P50
 		}
-		worse := r.Observer.Unbounded || !r.Batch.Unbounded && r.Observer.P50 > r.Batch.P50
-		if worse && res.CrossOver == 0 {
-			res.CrossOver = r.Percent
+		batchWins := !row.Batch.Unbounded && (row.Observer.Unbounded || row.Observer.P50 > row.Batch.P50)
+		if batchWins && r.CrossOver == 0 {
+			r.CrossOver = row.Percent
 		}
 	}
-	return res, nil
 }
 
 // observe fills in the side of the observer.

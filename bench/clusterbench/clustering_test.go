@@ -1,6 +1,7 @@
 package clusterbench
 
 import (
+	"cmp"
 	"encoding/xml"
 	"io"
 	"math/rand/v2"
@@ -50,19 +51,16 @@ func TestBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := plainClusters(o, o.Documents+fresh)
-		r, err := open(b.path("clusters0"))
-		if err != nil {
-			t.Fatal(err)
-		}
 		id, found := 0, map[uint32]bool{}
-		for rec, ok := r.next(); ok; rec, ok = r.next() {
-			if int(rec[0]) != id || rec[1] != want[id] {
-				t.Fatalf("%d at once: line %d says %v, want cluster %d", atOnce, id, rec, want[id])
+		err = readRecords(b.path("clusters0"), func(r record) error {
+			if int(r[0]) != id || r[1] != want[id] {
+				t.Fatalf("%d at once: line %d says %v, want cluster %d", atOnce, id, r, want[id])
 			}
-			found[rec[1]] = true
+			found[r[1]] = true
 			id++
-		}
-		if err := r.close(); err != nil {
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if id != len(want) || n != len(found) {
@@ -80,26 +78,16 @@ func TestSorted(t *testing.T) {
 	s := &sorter{t.TempDir(), 10}
 	var files []string
 	for _, name := range []string{"a", "b"} {
-		files = append(files, filepath.Join(s.dir, name))
-		w, err := create(files[len(files)-1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		var list []record
 		for range 55 {
-			r := record{rng.Uint32N(1000), rng.Uint32N(20)}
-			w.put(r)
-			want = append(want, r)
+			list = append(list, record{rng.Uint32N(1000), rng.Uint32N(20)})
 		}
-		if err := w.close(); err != nil {
+		want, files = append(want, list...), append(files, filepath.Join(s.dir, name))
+		if err := writeRecords(files[len(files)-1], list); err != nil {
 			t.Fatal(err)
 		}
 	}
-	slices.SortFunc(want, func(a, b record) int {
-		if a[1] != b[1] {
-			return int(a[1]) - int(b[1])
-		}
-		return int(a[0]) - int(b[0])
-	})
+	slices.SortFunc(want, func(a, b record) int { return cmp.Or(cmp.Compare(a[1], b[1]), cmp.Compare(a[0], b[0])) })
 	var got []record
 	if err := s.sorted(t.Context(), files, 1, func(r record) { got = append(got, r) }); err != nil {
 		t.Fatal(err)
@@ -151,6 +139,38 @@ func TestAudit(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestCompare: the batch job wins where the observer is slower or cannot keep up, and only if it
+// keeps up itself.
+func TestCompare(t *testing.T) {
+	unbounded := Delay{Unbounded: true}
+	for _, c := range []struct {
+		rows   []Row
+		ratios []float64
+		cross  float64
+	}{
+		{nil, nil, 0},
+		{[]Row{{Percent: 1, Observer: Delay{P50: 2}, Batch: Delay{P50: 10}}}, []float64{5}, 0},
+		{[]Row{
+			{Percent: 1, Observer: Delay{P50: 2}, Batch: Delay{P50: 10}},
+			{Percent: 5, Observer: Delay{P50: 20}, Batch: Delay{P50: 10}},
+			{Percent: 9, Observer: unbounded, Batch: Delay{P50: 10}},
+		}, []float64{5, 0.5, 0}, 5},
+		{[]Row{{Percent: 3, Observer: unbounded, Batch: Delay{P50: 10}}}, []float64{0}, 3},
+		{[]Row{{Percent: 3, Observer: Delay{P50: 20}, Batch: unbounded}}, []float64{0}, 0},
+		{[]Row{{Percent: 3, Observer: unbounded, Batch: unbounded}}, []float64{0}, 0},
+	} {
+		r := &Result{Rows: c.rows}
+		r.compare()
+		var got []float64
+		for _, row := range r.Rows {
+			got = append(got, row.Ratio)
+		}
+		if r.CrossOver != c.cross || !slices.Equal(got, c.ratios) {
+			t.Errorf("%+v: cross-over %g, want %g; ratios %g, want %g", c.rows, r.CrossOver, c.cross, got, c.ratios)
+		}
 	}
 }
 

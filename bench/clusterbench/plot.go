@@ -24,7 +24,7 @@ func (r *Result) Text() string {
 	if r.CrossOver > 0 {
 		fmt.Fprintf(&b, "from %g %% an hour on the batch job is faster\n", r.CrossOver)
 	} else {
-		b.WriteString("the observer is faster at every rate\n")
+		b.WriteString("the batch job is faster at none of these rates\n")
 	}
 	return b.String()
 }

@@ -35,49 +35,36 @@ func (s *sorter) sorted(ctx context.Context, files []string, field int, fn func(
 	var list []record
 	spill := func() error {
 		path := filepath.Join(s.dir, "part"+strconv.Itoa(len(parts)))
-		parts = append(parts, path)
-		w, err := create(path)
-		if err != nil {
-			return err
-		}
-		for _, r := range list {
-			w.put(r)
-		}
-		list = list[:0]
-		return w.close()
+		slices.SortFunc(list, compare)
+		err := writeRecords(path, list)
+		parts, list = append(parts, path), list[:0]
+		return err
 	}
 	for _, file := range files {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		r, err := open(file)
+		err := readRecords(file, func(r record) error {
+			if list = append(list, r); len(list) < s.atOnce {
+				return nil
+			}
+			return spill()
+		})
 		if err != nil {
 			return err
 		}
-		for rec, ok := r.next(); ok; rec, ok = r.next() {
-			list = append(list, rec)
-			if len(list) == s.atOnce {
-				slices.SortFunc(list, compare)
-				if err := spill(); err != nil {
-					return errors.Join(err, r.close())
-				}
-			}
-		}
-		if err := r.close(); err != nil {
+	}
+	if len(parts) > 0 {
+		if err := spill(); err != nil {
 			return err
 		}
+		return merge(parts, compare, fn)
 	}
 	slices.SortFunc(list, compare)
-	if len(parts) == 0 {
-		for _, r := range list {
-			fn(r)
-		}
-		return nil
+	for _, r := range list {
+		fn(r)
 	}
-	if err := spill(); err != nil {
-		return err
-	}
-	return merge(parts, compare, fn)
+	return nil
 }
 
 // merge reads sorted parts in order.
@@ -153,6 +140,17 @@ func (w *writer) put(r record) {
 
 func (w *writer) close() error { return errors.Join(w.buf.Flush(), w.f.Close()) }
 
+func writeRecords(path string, list []record) error {
+	w, err := create(path)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		w.put(r)
+	}
+	return w.close()
+}
+
 // reader reads records; close reports the first error.
 type reader struct {
 	f   *os.File
@@ -183,3 +181,17 @@ func (r *reader) next() (rec record, ok bool) {
 }
 
 func (r *reader) close() error { return errors.Join(r.err, r.f.Close()) }
+
+func readRecords(path string, fn func(record) error) (err error) {
+	r, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	for rec, ok := r.next(); ok; rec, ok = r.next() {
+		if err := fn(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
