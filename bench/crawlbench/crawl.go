@@ -75,7 +75,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	res := &Result{Pages: o.Pages, Concurrency: o.Concurrency}
 	var records archived
 	defer func() { err = errors.Join(err, records.remove()) }()
-	sides := res.begin(ctx, o, &records)
+	sides := res.sides(ctx, o, &records)
 	for round := range max(o.Rounds, 1) {
 		for _, side := range sides {
 			r, err := s.crawled(ctx, side)
@@ -93,8 +93,8 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 	return res, nil
 }
 
-// begin lists the sides: colly first, we last.
-func (res *Result) begin(ctx context.Context, o Options, records *archived) []*Side {
+// sides lists the crawlers of a round: colly first, we last.
+func (res *Result) sides(ctx context.Context, o Options, records *archived) []*Side {
 	return []*Side{
 		{Name: "colly", What: "fetches and parses, keeps nothing", crawl: func(seed string) (*measure.Run, error) {
 			return collyCrawl(ctx, seed, o.Concurrency, nil)
@@ -127,12 +127,11 @@ func (res *Result) begin(ctx context.Context, o Options, records *archived) []*S
 	}
 }
 
+// end fills in what follows from all rounds.
 func (res *Result) end(sides []*Side) {
-	for _, side := range sides {
-		side.end(res.Pages)
-	}
 	named := make(map[string]*Side)
 	for _, side := range sides {
+		side.end(res.Pages)
 		named[side.Name] = side
 	}
 	colly, ours, replay := named["colly"], named["indexer"], named["replay"]

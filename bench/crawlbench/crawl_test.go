@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -116,6 +117,22 @@ func TestCrawlMemory(t *testing.T) {
 	}
 }
 
+// TestEnd: rates are those of the median round, and ratios those of rates or of processor time.
+func TestEnd(t *testing.T) {
+	seconds := map[string][]float64{"colly": {1, 4, 2}, "colly-sync": {8}, "colly-plain": {16}, "indexer": {9, 4, 5}, "archived": {6}, "replay": {2}}
+	cpu := map[string][]float64{"indexer": {3, 1, 2}, "archived": {4}, "replay": {1}}
+	var sides []*Side
+	for name := range seconds {
+		sides = append(sides, &Side{Name: name, Seconds: seconds[name], cpu: cpu[name]})
+	}
+	res := &Result{Pages: 100}
+	res.end(sides)
+	got := []float64{res.CollyRate, res.OurRate, res.Ratio, res.SyncRatio, res.PlainRatio, res.ReplayCPU, res.ArchivedCPU}
+	if want := []float64{50, 20, 0.4, 1.6, 3.2, 2, 4}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 func TestGrowth(t *testing.T) {
 	var steps []HeapStep
 	for _, least := range []uint64{5, 7, 9, 20, 90, 90, 90, 90, 90, 30} {
@@ -129,42 +146,21 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// BenchmarkCrawl is our side alone, for profiles.
+// BenchmarkCrawl is each of the crawlers alone, for profiles.
 func BenchmarkCrawl(b *testing.B) {
-	s := newSite(3000, crawlLinks, crawlTree, crawlBytes)
-	benchmarkSite(b, s, func(seed string) (*measure.Run, error) {
-		return measure.InTemp(func(dir string) (*measure.Run, error) {
-			return ourCrawl(b.Context(), dir, seed, Options{Concurrency: 32, Repo: repository.Options{Workers: 4, Collect: true}}, nil, nil)
-		})
-	})
+	o := Options{Concurrency: 32, Repo: repository.Options{Workers: 4, Collect: true}}
+	for _, side := range new(Result).sides(b.Context(), o, nil) {
+		if side.Name == "indexer" || side.Name == "parse" || side.Name == "floor" || side.Name == "colly" {
+			b.Run(side.Name, func(b *testing.B) { benchmarkSide(b, side) })
+		}
+	}
 }
 
-// BenchmarkParse is our fetcher and parser alone.
-func BenchmarkParse(b *testing.B) {
+func benchmarkSide(b *testing.B, side *Side) {
 	s := newSite(3000, crawlLinks, crawlTree, crawlBytes)
-	benchmarkSite(b, s, func(seed string) (*measure.Run, error) { return bareCrawl(b.Context(), seed, 32, nil) })
-}
-
-// BenchmarkFloor is fetching, parsing, and indexing in bulk.
-func BenchmarkFloor(b *testing.B) {
-	s := newSite(3000, crawlLinks, crawlTree, crawlBytes)
-	benchmarkSite(b, s, func(seed string) (*measure.Run, error) {
-		return measure.InTemp(func(dir string) (*measure.Run, error) {
-			return floorCrawl(b.Context(), dir, seed, Options{Concurrency: 32, Repo: repository.Options{Workers: 4}})
-		})
-	})
-}
-
-// BenchmarkColly is the baseline alone.
-func BenchmarkColly(b *testing.B) {
-	s := newSite(3000, crawlLinks, crawlTree, crawlBytes)
-	benchmarkSite(b, s, func(seed string) (*measure.Run, error) { return collyCrawl(b.Context(), seed, 32, nil) })
-}
-
-func benchmarkSite(b *testing.B, s *site, crawl func(seed string) (*measure.Run, error)) {
 	n, cpu, server := 0, time.Duration(0), time.Duration(0)
 	for b.Loop() {
-		r, err := s.crawled(b.Context(), &Side{Name: b.Name(), crawl: crawl})
+		r, err := s.crawled(b.Context(), side)
 		if err != nil {
 			b.Fatal(err)
 		}

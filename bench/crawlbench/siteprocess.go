@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -24,8 +25,8 @@ func (s *site) shape() string { return fmt.Sprintf("%d,%d,%d,%d", s.pages, s.lin
 // ServeSite is the child. It ends with its input or its context.
 func ServeSite(ctx context.Context, shape string, in io.Reader, out io.Writer) error {
 	var pages, links, tree, size int
-	if n, err := fmt.Sscanf(shape, "%d,%d,%d,%d", &pages, &links, &tree, &size); n != 4 || pages < 1 || links < 0 || tree < 0 || size < 0 {
-		return fmt.Errorf("bench site: %q is not PAGES,LINKS,TREE,BYTES: %w", shape, errors.Join(err, errShape))
+	if n, _ := fmt.Sscanf(shape, "%d,%d,%d,%d", &pages, &links, &tree, &size); n != 4 || pages < 1 || links < 0 || tree < 0 || size < 0 {
+		return fmt.Errorf("bench site: %q is not PAGES,LINKS,TREE,BYTES", shape)
 	}
 	return newSite(pages, links, tree, size).serve(func(seed string) error {
 		if _, err := fmt.Fprintln(out, seed); err != nil {
@@ -45,26 +46,11 @@ func ServeSite(ctx context.Context, shape string, in io.Reader, out io.Writer) e
 	})
 }
 
-var errShape = errors.New("four numbers are wanted")
-
 // serveApart runs the site in a child process while fn runs, which is given the URL
 // of page 0. It returns the processor time that the child used.
 func (s *site) serveApart(ctx context.Context, fn func(seed string) error) (used time.Duration, err error) {
-	cmd, err := measure.Self(ctx, "site", s.shape())
+	cmd, stop, out, err := s.start(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("serve the site to crawl: %w", err)
-	}
-	cmd.Stderr = os.Stderr
-	cmd.WaitDelay = 10 * time.Second
-	stop, err := cmd.StdinPipe()
-	if err != nil {
-		return 0, fmt.Errorf("serve the site to crawl: %w", err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return 0, fmt.Errorf("serve the site to crawl: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
 		return 0, fmt.Errorf("serve the site to crawl: %w", err)
 	}
 	seed, err := bufio.NewReader(out).ReadString('\n')
@@ -78,4 +64,20 @@ func (s *site) serveApart(ctx context.Context, fn func(seed string) error) (used
 		err = errors.Join(err, fmt.Errorf("serve the site to crawl: %w", werr))
 	}
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
+}
+
+// start starts the child, which ends when stop is closed.
+func (s *site) start(ctx context.Context) (cmd *exec.Cmd, stop io.Closer, out io.Reader, err error) {
+	if cmd, err = measure.Self(ctx, "site", s.shape()); err != nil {
+		return nil, nil, nil, err
+	}
+	cmd.Stderr = os.Stderr
+	cmd.WaitDelay = 10 * time.Second
+	if stop, err = cmd.StdinPipe(); err != nil {
+		return nil, nil, nil, err
+	}
+	if out, err = cmd.StdoutPipe(); err != nil {
+		return nil, nil, nil, err
+	}
+	return cmd, stop, out, cmd.Start()
 }
