@@ -55,8 +55,7 @@ var figures = []struct {
 
 // Compare loads the files with two programs, in turns.
 func Compare(ctx context.Context, o CompareOptions) (*Comparison, error) {
-	var least [2][]float64
-	c := &Comparison{}
+	var sides [2][]*Side
 	for round := range max(o.Rounds, 1) {
 		for turn := range 2 {
 			i := (turn + round) % 2
@@ -64,25 +63,32 @@ func Compare(ctx context.Context, o CompareOptions) (*Comparison, error) {
 			if err != nil {
 				return nil, fmt.Errorf("bench compare: %w", err)
 			}
-			c.Pages = side.Pages
-			for n, f := range figures {
-				v := f.of(side)
-				if len(least[i]) <= n {
-					least[i] = append(least[i], v)
-				}
-				least[i][n] = min(least[i][n], v)
-			}
+			sides[i] = append(sides[i], side)
 			fmt.Fprintf(o.Log, "round %d: %s  %.2f s of processor time\n", round+1, []string{"old", "new"}[i], side.CPU)
 		}
 	}
-	for n, f := range figures {
-		figure := Figure{Name: f.name, Old: least[0][n], New: least[1][n], Guards: f.guards && least[0][n] >= f.least}
+	return compared(sides[0], sides[1]), nil
+}
+
+// compared compares the rounds of both programs.
+func compared(old, now []*Side) *Comparison {
+	c := &Comparison{Pages: now[0].Pages}
+	for _, f := range figures {
+		least := func(sides []*Side) float64 {
+			list := make([]float64, len(sides))
+			for i, s := range sides {
+				list[i] = f.of(s)
+			}
+			return slices.Min(list)
+		}
+		figure := Figure{Name: f.name, Old: least(old), New: least(now)}
+		figure.Guards = f.guards && figure.Old >= f.least
 		if figure.Old > 0 { // not known on some systems
 			figure.Ratio = figure.New / figure.Old
 		}
 		c.Figures = append(c.Figures, figure)
 	}
-	return c, nil
+	return c
 }
 
 // side measures the pipeline of one of the programs.

@@ -187,7 +187,7 @@ func (g *growing) measure(ctx context.Context, profile string) (*Side, error) {
 }
 
 func (g *growing) load(ctx context.Context, dir string, files []string, profile string) (*Side, error) {
-	return Apart(ctx, SideOptions{Kind: Pipeline, Dir: dir, Files: files, Profile: profile}, g.Settings)
+	return apart(ctx, SideOptions{Kind: Pipeline, Dir: dir, Files: files, Profile: profile}, g.Settings)
 }
 
 // cpuMS is the processor time of a response in milliseconds.

@@ -45,16 +45,16 @@ type Compared struct {
 
 // Run measures the sides in turn, each time in another order.
 func Run(ctx context.Context, o Options) (*Result, error) {
-	kinds := []string{Plain, Bulk, Pipeline}
+	kinds := []string{Plain, bulk, Pipeline}
 	if o.Unranked {
-		kinds = append(kinds, Unranked)
+		kinds = append(kinds, unranked)
 	}
 	sides := make([]Compared, len(kinds))
 	for round := range max(o.Rounds, 1) {
 		for turn := range kinds {
 			i := (turn + round) % len(kinds)
 			side, err := measure.InTemp(func(dir string) (*Side, error) {
-				return Apart(ctx, SideOptions{Kind: kinds[i], Dir: dir, Files: o.Files, Profile: profileFor(kinds[i], o.Profile)}, o.Settings)
+				return apart(ctx, SideOptions{Kind: kinds[i], Dir: dir, Files: o.Files, Profile: profileFor(kinds[i], o.Profile)}, o.Settings)
 			})
 			if err != nil {
 				return nil, fmt.Errorf("bench pipeline: %w", err)
@@ -65,7 +65,11 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			fmt.Fprintf(o.Log, "round %d: %-8s  %.2f s of processor time, %.2f s\n", round+1, kinds[i], side.CPU, side.Seconds)
 		}
 	}
-	res := &Result{Pages: sides[0].Last.Pages, Sides: sides}
+	return newResult(sides), nil
+}
+
+// newResult compares the sides with the first of them.
+func newResult(sides []Compared) *Result {
 	for i := range sides {
 		s := &sides[i]
 		pages := float64(max(s.Last.Pages, 1))
@@ -77,7 +81,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			s.Plain = s.CPUms / base
 		}
 	}
-	return res, nil
+	return &Result{Pages: sides[0].Last.Pages, Sides: sides}
 }
 
 // profileFor returns where the profile of a side goes: only that of the pipeline is kept.
@@ -88,12 +92,9 @@ func profileFor(kind, path string) string {
 	return ""
 }
 
-// Side returns the side of a kind; nil if it was not measured.
-func (r *Result) Side(kind string) *Compared {
-	if i := slices.IndexFunc(r.Sides, func(s Compared) bool { return s.Kind == kind }); i >= 0 {
-		return &r.Sides[i]
-	}
-	return nil
+// lastOf is the last round of a kind, which was measured.
+func (r *Result) lastOf(kind string) *Side {
+	return r.Sides[slices.IndexFunc(r.Sides, func(s Compared) bool { return s.Kind == kind })].Last
 }
 
 // filesIn lists the WARC files of a directory.

@@ -88,28 +88,12 @@ func readPlain(ctx context.Context, file string, read chan<- *http.Response) (re
 			return 0, err
 		}
 	}
-	r := bufio.NewReaderSize(in, 1<<20)
-	for {
-		if _, err := r.Peek(1); errors.Is(err, io.EOF) {
+	for r := bufio.NewReaderSize(in, 1<<20); ; {
+		header, block, err := readRecord(r)
+		if err == io.EOF {
 			return responses, nil
 		}
-		version, err := textproto.NewReader(r).ReadLine()
 		if err != nil {
-			return responses, err
-		}
-		if version == "" {
-			continue // the end of the record before
-		}
-		header, err := textproto.NewReader(r).ReadMIMEHeader()
-		if err != nil {
-			return responses, err
-		}
-		length, err := strconv.Atoi(header.Get("Content-Length"))
-		if err != nil {
-			return responses, err
-		}
-		block := make([]byte, length)
-		if _, err := io.ReadFull(r, block); err != nil {
 			return responses, err
 		}
 		if header.Get("WARC-Type") != "response" {
@@ -127,6 +111,30 @@ func readPlain(ctx context.Context, file string, read chan<- *http.Response) (re
 			return responses, context.Cause(ctx)
 		}
 	}
+}
+
+// readRecord reads a WARC record; its error is io.EOF if there is none.
+func readRecord(r *bufio.Reader) (header textproto.MIMEHeader, block []byte, err error) {
+	for version := ""; version == ""; { // empty lines end the record before
+		if _, err := r.Peek(1); err != nil {
+			return nil, nil, err
+		}
+		if version, err = textproto.NewReader(r).ReadLine(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if header, err = textproto.NewReader(r).ReadMIMEHeader(); err != nil {
+		return nil, nil, fmt.Errorf("the header of a record: %w", err)
+	}
+	length, err := strconv.Atoi(header.Get("Content-Length"))
+	if err != nil {
+		return nil, nil, err
+	}
+	block = make([]byte, length)
+	if _, err = io.ReadFull(r, block); err != nil {
+		return nil, nil, fmt.Errorf("a record of %d bytes: %w", length, err)
+	}
+	return header, block, nil
 }
 
 // parsePlain parses the pages among responses.

@@ -2,8 +2,8 @@ package pipelinebench
 
 import "github.com/webindexer/indexer/bench/profile"
 
-// Rules divide a load into parts, by functions of the program and of its libraries.
-var Rules = []profile.Rule{
+// rules divide a load into parts, by functions of the program and of its libraries.
+var rules = []profile.Rule{
 	{Part: "Go garbage collection", Anywhere: true, Functions: []string{
 		"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.gcStart", "runtime.gcMark", "runtime.bgsweep", "runtime.bgscavenge",
 		"runtime.sweepone", "runtime.(*sweepLocked).sweep", "runtime.deductSweepCredit", "runtime.(*mheap).reclaim", "runtime.wbBufFlush"}},
@@ -25,7 +25,7 @@ var Rules = []profile.Rule{
 		"github.com/webindexer/indexer/warc.", "github.com/webindexer/indexer/internal/coding.", "github.com/webindexer/indexer/loader/replay.(*source)", "github.com/klauspost/compress/gzip.", "github.com/klauspost/compress/flate.",
 		"github.com/webindexer/indexer/bench/pipelinebench.readPlain", "net/http.", "net/textproto.", "crypto/sha1."}},
 	{Part: "compression", Functions: []string{"github.com/klauspost/compress/"}},
-	{Part: "tokens and stems", Functions: []string{"github.com/webindexer/indexer/index/analysis.", "github.com/webindexer/indexer/index.analyze", "github.com/webindexer/indexer/index.(*analyzer)", "github.com/webindexer/indexer/index.(*tokenizer)", "github.com/webindexer/indexer/index.(*stemCache)", "github.com/blevesearch/snowballstem"}},
+	{Part: "tokens and stems", Functions: []string{"github.com/webindexer/indexer/index/analysis.", "github.com/blevesearch/snowballstem"}},
 	{Part: "SQLite", Functions: []string{"modernc.org/", "database/sql.", "github.com/webindexer/indexer/index/cksumvfs."}},
 	{Part: "index files", Functions: []string{"github.com/webindexer/indexer/index"}},
 	{Part: "Badger read", Functions: []string{"github.com/dgraph-io/"}},
@@ -33,7 +33,7 @@ var Rules = []profile.Rule{
 	{Part: "transactions", Functions: []string{"github.com/webindexer/indexer/txn."}},
 	{Part: "notifications", Functions: []string{"github.com/webindexer/indexer/notify."}},
 	{Part: "encoding of rows", Functions: []string{"github.com/webindexer/indexer/schema.", "github.com/webindexer/indexer/internal/wire."}},
-	{Part: "ranks", Functions: []string{"github.com/webindexer/indexer/observers/pagerank.", "github.com/webindexer/indexer/internal/rank.", "github.com/webindexer/indexer/observers.(*ranker)", "github.com/webindexer/indexer/observers.(*reranker)", "github.com/webindexer/indexer/observers.(*wave"}},
+	{Part: "ranks", Functions: []string{"github.com/webindexer/indexer/observers/pagerank.", "github.com/webindexer/indexer/internal/rank.", "github.com/webindexer/indexer/observers.(*ranker)", "github.com/webindexer/indexer/observers.(*reranker)"}},
 	{Part: "observers", Functions: []string{"github.com/webindexer/indexer/observers"}},
 	{Part: "loading", Functions: []string{"github.com/webindexer/indexer/loader"}},
 	{Part: "repository", Functions: []string{"github.com/webindexer/indexer/repository"}},
@@ -42,6 +42,6 @@ var Rules = []profile.Rule{
 
 const badger = "github.com/dgraph-io/badger/v4."
 
-// StagePackages are those whose outermost function on a stack names the stage of the
+// stagePackages are those whose outermost function on a stack names the stage of the
 // pipeline that the work was done for.
-var StagePackages = []string{"github.com/webindexer/indexer/observers", "github.com/webindexer/indexer/loader", "github.com/webindexer/indexer/index", "github.com/webindexer/indexer/txn.(*Collector)", "github.com/webindexer/indexer/store", badger, "github.com/webindexer/indexer/repository", "runtime.gcBgMarkWorker"}
+var stagePackages = []string{"github.com/webindexer/indexer/observers", "github.com/webindexer/indexer/loader", "github.com/webindexer/indexer/index", "github.com/webindexer/indexer/txn.(*Collector)", "github.com/webindexer/indexer/store", badger, "github.com/webindexer/indexer/repository", "runtime.gcBgMarkWorker"}

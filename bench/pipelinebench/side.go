@@ -22,8 +22,8 @@ import (
 // memory and written bytes are its own.
 const (
 	Pipeline = "pipeline" // the whole pipeline
-	Unranked = "unranked" // the pipeline without ranks
-	Bulk     = "bulk"     // our parser and our index files, and nothing else
+	unranked = "unranked" // the pipeline without ranks
+	bulk     = "bulk"     // our parser and our index files, and nothing else
 	Plain    = "plain"    // a straightforward indexer with FTS5
 )
 
@@ -70,6 +70,7 @@ func RunSide(ctx context.Context, o SideOptions) (side *Side, err error) {
 	if err := pprof.StartCPUProfile(&cpu); err != nil {
 		return nil, err
 	}
+	defer pprof.StopCPUProfile() // again has no effect
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	written := measure.Written()
@@ -78,19 +79,17 @@ func RunSide(ctx context.Context, o SideOptions) (side *Side, err error) {
 		return nil, err
 	}
 	heap := measure.WatchHeap()
+	defer heap.Close()
 	side = &Side{}
 	began, used := time.Now(), measure.ProcessorTime()
 	side.Resident, err = measure.PeakMemory(func() error { return o.load(ctx, side) })
 	if err != nil {
-		pprof.StopCPUProfile()
-		heap.Close()
 		return nil, err
 	}
 	side.Seconds = time.Since(began).Seconds() - side.OpenSeconds
 	side.CPU = (measure.ProcessorTime() - used).Seconds() - side.OpenCPU
 	pprof.StopCPUProfile()
 	side.Heap = heap.Take()
-	heap.Close()
 	runtime.ReadMemStats(&after)
 	side.Allocated, side.Objects = after.TotalAlloc-before.TotalAlloc, after.Mallocs-before.Mallocs
 	side.Written = measure.Written() - written
@@ -108,17 +107,17 @@ func RunSide(ctx context.Context, o SideOptions) (side *Side, err error) {
 	if err != nil {
 		return nil, err
 	}
-	side.Parts, side.StageParts = profile.Parts(samples, 1, Rules), profile.Stages(samples, 1, StagePackages)
+	side.Parts, side.StageParts = profile.Parts(samples, 1, rules), profile.Stages(samples, 1, stagePackages)
 	return side, nil
 }
 
 // load loads the files into the directory.
 func (o *SideOptions) load(ctx context.Context, side *Side) error {
 	switch o.Kind {
-	case Pipeline, Unranked:
-		o.Repo.WithoutRanks = o.Kind == Unranked
+	case Pipeline, unranked:
+		o.Repo.WithoutRanks = o.Kind == unranked
 		return o.loadPipeline(ctx, side)
-	case Bulk:
+	case bulk:
 		run, err := measure.ReplayInBulk(ctx, o.Dir, o.Files, o.Repo.Sync, o.Repo.Workers)
 		if err == nil {
 			side.Pages, side.Stages = run.Responses, run.Stages
@@ -157,7 +156,7 @@ func (o *SideOptions) loadPipeline(ctx context.Context, side *Side) (err error) 
 	}
 	samples, err := profile.Read(&heap)
 	if err == nil {
-		side.HeapParts = profile.Parts(samples, inUse, Rules)
+		side.HeapParts = profile.Parts(samples, inUse, rules)
 	}
 	return err
 }
@@ -165,9 +164,9 @@ func (o *SideOptions) loadPipeline(ctx context.Context, side *Side) (err error) 
 // inUse is the value of a heap profile that counts bytes in use.
 const inUse = 3
 
-// Apart measures a side in a process of its own: this program again, with the hidden
+// apart measures a side in a process of its own: this program again, with the hidden
 // command "side". settings are arguments that every such process gets.
-func Apart(ctx context.Context, o SideOptions, settings []string) (*Side, error) {
+func apart(ctx context.Context, o SideOptions, settings []string) (*Side, error) {
 	args := append([]string{"side", "--kind", o.Kind, "--data", o.Dir, "--profile", o.Profile}, settings...)
 	cmd, err := measure.Self(ctx, append(append(args, "--"), o.Files...)...)
 	if err != nil {

@@ -19,11 +19,11 @@ func (r *Result) Text() string {
 			mb(l.Written), mb(l.Kept), l.writtenByKept(), mb(int64(l.Allocated)), mb(l.Resident.Own), mb(l.Resident.Mapped))
 	}
 	for _, kind := range []string{Pipeline, Plain} {
-		last := r.Side(kind).Last
+		last := r.lastOf(kind)
 		fmt.Fprintf(&b, "\nwhere the processor time of %s went, in the last round:\n", kind)
 		cpuText(&b, last, last.Parts)
 	}
-	last := r.Side(Pipeline).Last
+	last := r.lastOf(Pipeline)
 	b.WriteString("\nthe same of pipeline, by what it was done for:\n")
 	cpuText(&b, last, last.StageParts)
 	fmt.Fprintf(&b, "\nheap of pipeline, when all was loaded (at most %.0f MB were live):\n", mb(int64(last.Heap.Live)))
