@@ -30,36 +30,22 @@ func (a *app) renderCommand() *cobra.Command {
 		Long:    strings.TrimSpace(renderHelp),
 		Example: examples("render crawl.warc.gz", "render --modes off,auto --rounds 5 crawl.warc.gz", "render --style 100000 --cost 5ms"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := inRange(cmd, bound{"rounds", o.Rounds, 1, 100}); err != nil {
+			err := inRange(cmd, bound{"rounds", o.Rounds, 1, 100}, bound{"style", s.Pages, 0, 10_000_000}, bound{"others", s.Others, 1, 1_000_000})
+			switch {
+			case err != nil:
 				return err
-			}
-			if (s.Pages > 0) == (len(args) > 0) {
+			case s.Every <= 0 || s.Cost < 0:
+				return usage(cmd, "--every and --cost are durations, and --every is not 0")
+			case (s.Pages > 0) == (len(args) > 0):
 				return usage(cmd, "name WARC files to measure, or give --style")
-			}
-			a.cfg.LimitMemory()
-			if s.Pages > 0 {
+			case s.Pages > 0:
+				a.cfg.LimitMemory()
 				s.Repo, s.Log = a.repositoryOptions(), a.stderr
 				res, err := renderbench.RunStyle(cmd.Context(), s)
 				return a.print(err, res, res.Text)
 			}
-			for _, mode := range o.Modes {
-				if !slices.Contains([]string{"off", "auto", "all"}, mode) {
-					return usage(cmd, "there is no mode %q; --modes takes off, auto and all", mode)
-				}
-			}
-			if err := checkFiles(cmd, args); err != nil {
-				return err
-			}
-			if slices.ContainsFunc(o.Modes, func(mode string) bool { return mode != "off" }) {
-				path, err := render.Find(a.cfg.Browser)
-				if err != nil {
-					return err
-				}
-				o.Browser = path
-			}
-			o.Files, o.Repo, o.Log = args, a.repositoryOptions(), a.stderr
-			res, err := renderbench.Run(cmd.Context(), o)
-			return a.print(err, res, res.Text)
+			o.Files = args
+			return a.renderModes(cmd, o)
 		},
 	}
 	flags := cmd.Flags()
@@ -71,4 +57,28 @@ func (a *app) renderCommand() *cobra.Command {
 	flags.DurationVar(&s.Cost, "cost", time.Millisecond, "`time` that a rendering takes")
 	pipelineFlags(cmd)
 	return cmd
+}
+
+func (a *app) renderModes(cmd *cobra.Command, o renderbench.Options) (err error) {
+	modes := []string{"off", "auto", "all"}
+	for _, mode := range o.Modes {
+		if !slices.Contains(modes, mode) {
+			return usage(cmd, "there is no mode %q; --modes takes %s", mode, strings.Join(modes, ", "))
+		}
+	}
+	if len(o.Modes) == 0 {
+		return usage(cmd, "--modes takes %s", strings.Join(modes, ", "))
+	}
+	if err := checkFiles(cmd, o.Files); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(o.Modes, func(mode string) bool { return mode != "off" }) {
+		if o.Browser, err = render.Find(a.cfg.Browser); err != nil {
+			return err
+		}
+	}
+	a.cfg.LimitMemory()
+	o.Repo, o.Log = a.repositoryOptions(), a.stderr
+	res, err := renderbench.Run(cmd.Context(), o)
+	return a.print(err, res, res.Text)
 }

@@ -74,12 +74,17 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	for _, list := range runs {
 		res.Modes = append(res.Modes, medians(list))
 	}
-	for i := range res.Modes {
-		if off := res.Modes[0]; off.Mode == "off" && off.CPU > 0 && i > 0 {
-			res.Modes[i].TimesOff = res.Modes[i].CPU / off.CPU
+	res.compare()
+	return res, nil
+}
+
+// compare compares the other modes with off, if that comes first.
+func (r *Result) compare() {
+	if off := r.Modes[0]; off.Mode == "off" && off.CPU > 0 {
+		for i := range r.Modes[1:] {
+			r.Modes[i+1].TimesOff = r.Modes[i+1].CPU / off.CPU
 		}
 	}
-	return res, nil
 }
 
 // load replays the files in one mode.

@@ -57,7 +57,11 @@ const (
 // RunStyle loads pages that all need one style sheet, and changes it. A function takes the
 // place of the browser, so that 100,000 pages can be rendered twice.
 func RunStyle(ctx context.Context, o StyleOptions) (*StyleResult, error) {
-	return measure.InTemp(func(dir string) (*StyleResult, error) { return runStyle(ctx, dir, o) })
+	res, err := measure.InTemp(func(dir string) (*StyleResult, error) { return runStyle(ctx, dir, o) })
+	if err != nil {
+		return nil, fmt.Errorf("bench render: %w", err)
+	}
+	return res, nil
 }
 
 func runStyle(ctx context.Context, dir string, o StyleOptions) (_ *StyleResult, err error) {
