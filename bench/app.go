@@ -61,7 +61,11 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.String("data", d.Data, "`directory` whose index query and relevance ask without files")
 	flags.StringVar(&a.configFile, "config", "", "settings `file` (default: config.yaml where present)")
 	flags.String("format", d.Format, "`form` of results: text or json")
-	root.AddCommand(a.clusteringCommand(), a.compareCommand(), a.crawlCommand(), a.freshnessCommand(), a.siteCommand(), a.pipelineCommand(), a.sideCommand(), a.queryCommand(), a.replayCommand(), a.rankCommand(), a.recoveryCommand(), a.relevanceCommand(), a.renderCommand(), a.scalingCommand(), a.scalingWorkerCommand(), a.simulateCommand(), a.txnCommand(), a.webCommand())
+	root.AddCommand(
+		a.clusteringCommand(), a.compareCommand(), a.crawlCommand(), a.freshnessCommand(), a.pipelineCommand(), a.queryCommand(), a.rankCommand(),
+		a.recoveryCommand(), a.relevanceCommand(), a.renderCommand(), a.scalingCommand(), a.simulateCommand(), a.txnCommand(), a.webCommand(),
+		a.siteCommand(), a.sideCommand(), a.replayCommand(), a.scalingWorkerCommand(), // processes that benchmarks start
+	)
 	return root
 }
 
@@ -109,12 +113,13 @@ func (a *app) configure(cmd *cobra.Command, _ []string) (err error) {
 
 var commitModes = map[string]txn.Mode{"auto": txn.Auto, "one-phase": txn.OnePhase, "two-phase": txn.TwoPhase}
 
-// repositoryOptions are those of the repositories that benchmarks fill.
+// repositoryOptions are those of the repositories that benchmarks fill, as the commands of indexer
+// that load have them.
 func (a *app) repositoryOptions() repository.Options {
 	c := &a.cfg
 	o := repository.Options{
 		Workers: c.Workers, Backlog: c.Backlog, Commit: commitModes[c.Commit], Sync: c.Sync, Memory: c.MemoryBytes(),
-		RankTolerance: c.RankTolerance, History: c.History, Trace: c.Trace,
+		RankTolerance: c.RankTolerance, History: c.History, Trace: c.Trace, Collect: true,
 	}
 	if c.Trace == 0 {
 		o.Trace = -1 // in the options 0 is the default

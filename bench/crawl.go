@@ -59,7 +59,6 @@ func (a *app) crawlCommand() *cobra.Command {
 func (a *app) crawl(ctx context.Context, o crawlbench.Options, memory bool) error {
 	a.cfg.LimitMemory()
 	o.Repo, o.Log = a.repositoryOptions(), a.stderr
-	o.Repo.Collect = true // as commands of indexer that load do
 	if memory {
 		res, err := crawlbench.Memory(ctx, o)
 		return a.print(err, res, res.Text)

@@ -43,7 +43,6 @@ func (a *app) freshnessCommand() *cobra.Command {
 			}
 			a.cfg.LimitMemory()
 			o.Slice, o.Repo, o.Log = time.Duration(seconds)*time.Second, a.repositoryOptions(), a.stderr
-			o.Repo.Collect = true
 			res, err := freshnessbench.Run(cmd.Context(), o)
 			return a.print(err, res, res.Text)
 		},

@@ -106,7 +106,6 @@ func (a *app) sideCommand() *cobra.Command {
 				a.cfg.LimitMemory()
 			}
 			o.Files, o.Dir, o.Repo = args, a.cfg.Data, a.repositoryOptions()
-			o.Repo.Collect = true // as commands of indexer that load do
 			a.cfg.Format = "json"
 			side, err := pipelinebench.RunSide(cmd.Context(), o)
 			return a.print(err, side, nil)

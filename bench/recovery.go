@@ -37,10 +37,11 @@ right to 0.2 s. The processes reach the database through a proxy that delays wha
 so that a few cores are enough for all workers. The run leaves a schema recovery_… in the
 database.`
 
+var recoveryKinds = []string{recoverybench.Workers, recoverybench.Oracle, recoverybench.Oracles}
+
 func (a *app) recoveryCommand() *cobra.Command {
 	var o recoverybench.Options
 	var svg string
-	kinds := []string{recoverybench.Workers, recoverybench.Oracle, recoverybench.Oracles}
 	cmd := &cobra.Command{
 		Use:   "recovery [workers|oracle|oracles]…",
 		Short: "Throughput while workers and oracles are killed, and what is left at the end",
@@ -48,37 +49,13 @@ func (a *app) recoveryCommand() *cobra.Command {
 		Example: examples("recovery --store postgres://indexer@db.example/test --svg figure10.svg",
 			"recovery --store postgres://indexer@db.example/test --processes 12 --phase 2m workers",
 			"recovery --store postgres://indexer@db.example/test --phase 10s oracle oracle oracles"),
-		ValidArgs: kinds,
+		ValidArgs: recoveryKinds,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, what := range args {
-				if !slices.Contains(kinds, what) {
-					return usage(cmd, "%q is nothing that can be killed; there are %s", what, strings.Join(kinds, ", "))
-				}
-			}
-			o.Kill = args
-			if len(args) == 0 {
+			if o.Kill = args; len(args) == 0 {
 				o.Kill = []string{recoverybench.Workers, recoverybench.Oracle}
 			}
-			switch {
-			case o.Store == "":
-				return usage(cmd, "give a PostgreSQL database that worker processes can share: --store postgres://USER@HOST/DATABASE")
-			case o.Phase < 100*time.Millisecond || o.Phase > time.Hour:
-				return usage(cmd, "--phase is from 100ms to 1h")
-			case o.Interval < 200*time.Millisecond || o.Interval > time.Hour:
-				return usage(cmd, "--interval is from 200ms to 1h")
-			case o.Delay < 0 || o.Delay > time.Second:
-				return usage(cmd, "--delay is at most a second")
-			}
-			bounds := []bound{{"processes", o.Workers, 2, 64}, {"threads", o.Threads, 1, 1000}, {"pages", o.Pages, 100, 10_000_000}, {"backlog", o.Backlog, 1, 1_000_000}}
-			if err := inRange(cmd, bounds...); err != nil {
+			if err := checkRecovery(cmd, &o); err != nil {
 				return err
-			}
-			if o.Program != "" { // its processes have another working directory
-				path, err := filepath.Abs(o.Program)
-				if err != nil {
-					return err
-				}
-				o.Program = path
 			}
 			o.Log = a.stderr
 			res, err := recoverybench.Run(cmd.Context(), o)
@@ -105,4 +82,30 @@ func (a *app) recoveryCommand() *cobra.Command {
 	flags.StringVar(&svg, "svg", "", "`file` for a plot")
 	flags.Uint64Var(&o.Seed, "seed", 1, "`number` that decides about pages")
 	return cmd
+}
+
+// checkRecovery checks the options, and makes the path of the program absolute, because its
+// processes have another working directory.
+func checkRecovery(cmd *cobra.Command, o *recoverybench.Options) (err error) {
+	for _, what := range o.Kill {
+		if !slices.Contains(recoveryKinds, what) {
+			return usage(cmd, "%q is nothing that can be killed; there are %s", what, strings.Join(recoveryKinds, ", "))
+		}
+	}
+	switch {
+	case o.Store == "":
+		return usage(cmd, "give a PostgreSQL database that worker processes can share: --store postgres://USER@HOST/DATABASE")
+	case o.Phase < 100*time.Millisecond || o.Phase > time.Hour:
+		return usage(cmd, "--phase is from 100ms to 1h")
+	case o.Interval < 200*time.Millisecond || o.Interval > time.Hour:
+		return usage(cmd, "--interval is from 200ms to 1h")
+	case o.Delay < 0 || o.Delay > time.Second:
+		return usage(cmd, "--delay is from 0 to 1s")
+	}
+	if o.Program != "" {
+		if o.Program, err = filepath.Abs(o.Program); err != nil {
+			return err
+		}
+	}
+	return inRange(cmd, bound{"processes", o.Workers, 2, 64}, bound{"threads", o.Threads, 1, 1000}, bound{"pages", o.Pages, 100, 10_000_000}, bound{"backlog", o.Backlog, 1, 1_000_000})
 }

@@ -55,7 +55,7 @@ func (a *app) scalingCommand() *cobra.Command {
 			case len(o.Workers) == 0 || !slices.IsSorted(o.Workers) || o.Workers[0] < 1 || slices.Max(o.Workers) > 64:
 				return usage(cmd, "--sizes takes ascending numbers from 1 to 64")
 			case o.Delay < 0 || o.Delay > time.Second:
-				return usage(cmd, "--delay is at most a second")
+				return usage(cmd, "--delay is from 0 to 1s")
 			}
 			err := inRange(cmd, bound{"threads", o.Threads, 1, 1000}, bound{"seconds", seconds, 1, 3600}, bound{"pages", o.Pages, 1, 1_000_000})
 			if err != nil {

@@ -34,28 +34,26 @@ func (a *app) webCommand() *cobra.Command {
 		Long:    strings.TrimSpace(webHelp),
 		Example: examples("web --pages 20000 --out web", "web --copies 7 --out copies crawl.warc.gz", "web --tree https://docs.example/=manual/html --out manuals"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			bounds := []bound{{"pages", pages, 1, 100_000_000}, {"hosts", hosts, 0, 1_000_000}, {"words", words, 1, 20_000}, {"copies", copies, 0, 1000}}
-			if err := inRange(cmd, bounds...); err != nil {
+			err := inRange(cmd, bound{"pages", pages, 1, 100_000_000}, bound{"hosts", hosts, 0, 1_000_000}, bound{"words", words, 1, 20_000}, bound{"copies", copies, 0, 1000})
+			switch {
+			case err != nil:
 				return err
-			}
-			if (copies > 0) != (len(args) > 0) {
+			case (copies > 0) != (len(args) > 0):
 				return usage(cmd, "--copies needs files to copy, and files need --copies")
+			case len(trees) > 0 && copies > 0:
+				return usage(cmd, "--tree and --copies cannot be used together")
 			}
 			if err := checkFiles(cmd, args); err != nil {
 				return err
 			}
+			roots, err := parseTrees(cmd, trees)
+			if err != nil {
+				return err
+			}
 			var res *webgen.Result
-			var err error
 			switch {
-			case len(trees) > 0 && copies > 0:
-				return usage(cmd, "--tree and --copies cannot be used together")
-			case len(trees) > 0:
-				list, err := parseTrees(cmd, trees)
-				if err != nil {
-					return err
-				}
-				res, err = webgen.Trees(cmd.Context(), dir, list, a.stderr)
-				return a.print(err, res, res.Text)
+			case len(roots) > 0:
+				res, err = webgen.Trees(cmd.Context(), dir, roots, a.stderr)
 			case copies > 0:
 				res, err = webgen.Copies(cmd.Context(), dir, args, copies, a.stderr)
 			default:
