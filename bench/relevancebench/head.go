@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/webindexer/indexer/index/analysis"
@@ -67,10 +68,7 @@ func (h headWords) queries() (list []string) {
 	return list
 }
 
-func isPair(query string) bool {
-	_, _, pair := cutLast(query, " ")
-	return pair
-}
+func isPair(query string) bool { return strings.Contains(query, " ") }
 
 // repeatsOf is how many of the first ten hits of each query repeat one above them, on average.
 func (p *pages) repeatsOf(ctx context.Context, queries []string, by answerer) (float64, error) {

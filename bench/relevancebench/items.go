@@ -45,7 +45,7 @@ func gatherItems(ctx context.Context, dir string) (_ *items, err error) {
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	it := &items{}
-	titles, anchors := newUniqueTexts(), newUniqueTexts()
+	titles, anchors := uniqueTexts{}, uniqueTexts{}
 	err = r.Documents(ctx, func(d index.Document) error {
 		it.documents++
 		titles.add(d.Title, d.URL, 1)
@@ -124,8 +124,6 @@ type one struct {
 	links  int
 	shared bool // more than one document has it
 }
-
-func newUniqueTexts() uniqueTexts { return make(uniqueTexts) }
 
 func (o uniqueTexts) add(text string, u page.URL, links int) {
 	key := words(strings.ToLower(text))

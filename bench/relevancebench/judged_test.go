@@ -1,10 +1,12 @@
 package relevancebench
 
 import (
+	"context"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,14 +45,8 @@ marées # of the coast
 		{[]page.URL{"https://a.example/3/tides"}, []int{0}},
 		{nil, nil},
 	} {
-		got := q.grades(c.hits)
-		if len(got) != len(c.want) {
-			t.Fatalf("%v: grades %v", c.hits, got)
-		}
-		for i := range got {
-			if got[i] != c.want[i] {
-				t.Errorf("%v: grades %v, want %v", c.hits, got, c.want)
-			}
+		if got := q.grades(c.hits); !slices.Equal(got, c.want) {
+			t.Errorf("%v: grades %v, want %v", c.hits, got, c.want)
 		}
 	}
 }
@@ -131,25 +127,72 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// TestJudged asks two queries of a small index, and of plain FTS5.
-func TestJudged(t *testing.T) {
-	menu := "start menu of all harbours by the sea "
-	var docs []index.Document
+// tideMenu is on most pages of tideDocs.
+const tideMenu = "start menu of all harbours by the sea "
+
+// tideDocs are eight documents of one site: two versions of a page, a translation, and others.
+func tideDocs() (docs []index.Document) {
 	add := func(url, language, title, text string) {
 		docs = append(docs, index.Document{URL: page.URL("https://a.example/" + url), Language: language, Title: title, Text: text})
 	}
 	for _, v := range []string{"1.1", "1.2"} {
-		add(v+"/tides", "en", "Tides", menu+"high water comes twice a day, and low water as often as that in version "+v)
+		add(v+"/tides", "en", "Tides", tideMenu+"high water comes twice a day, and low water as often as that in version "+v)
 	}
 	add("fr/1.2/tides", "fr", "Marées", "la pleine mer revient deux fois par jour, tides")
 	for _, name := range []string{"fog", "wind", "rain", "snow", "hail"} {
-		add(name, "en", name, menu+"nothing but "+name)
+		add(name, "en", name, tideMenu+"nothing but "+name)
 	}
+	return docs
+}
+
+// TestJudge: the figures of given answers, by hand.
+func TestJudge(t *testing.T) {
+	r, err := index.OpenReader(makeIndex(t, tideDocs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	pages, err := readPages(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, err := parseQueries(strings.NewReader("tides\n  3 /1[.]2/tides$\n  or 2 /1[.]1/tides$\nfog\n  3 fog$\nmarées\n  lang fr\n  3 /fr/\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const site = "https://a.example/"
+	answers := map[string][]shown{
+		"tides":  {{site + "1.1/tides", "en", tideMenu}, {site + "1.2/tides", "en", "high water"}}, // the second repeats the first
+		"fog":    {{site + "wind", "fr", "nothing but wind"}, {site + "fog", "en", "nothing but fog"}},
+		"marées": {{site + "fr/1.2/tides", "fr", "la pleine mer"}},
+	}
+	v, err := judge(t.Context(), queries, func(_ context.Context, query string) ([]shown, error) { return answers[query], nil }, pages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Grades are 2 and 0 of 3, 0 and 3 of 3, and 3 of 3. The only frequent word of titles is tides.
+	for name, f := range map[string][2]float64{
+		"success@1": {v.Success1, 1.0 / 3}, "success@5": {v.Success5, 2.0 / 3}, "nDCG": {v.NDCG, (3.0/7 + 1/math.Log2(3) + 1) / 3},
+		"repeats": {v.Repeats, 1.0 / 3}, "repeats of frequent words": {v.HeadRepeats, 1},
+		"navigation": {v.Navigation, 1.0 / 5}, "other language": {v.OtherLanguage, 1.0 / 2},
+	} {
+		if math.Abs(f[0]-f[1]) > 1e-12 {
+			t.Errorf("%s: %g, want %g", name, f[0], f[1])
+		}
+	}
+	want := []Miss{{"tides", "/1[.]2/tides$", site + "1.1/tides", 0}, {"fog", "fog$", site + "wind", 2}}
+	if !slices.Equal(v.Missed, want) {
+		t.Errorf("missed %+v, want %+v", v.Missed, want)
+	}
+}
+
+// TestJudged asks three queries of a small index, and of plain FTS5.
+func TestJudged(t *testing.T) {
 	queries := filepath.Join(t.TempDir(), "queries.txt")
 	if err := os.WriteFile(queries, []byte("tides\n  3 /1[.]2/tides$\n  or 2 /1[.]1/tides$\nfog\n  3 fog$\nharbours\n  3 /wind$\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	res, err := Run(t.Context(), Options{Index: makeIndex(t, docs...), QueryFile: queries, Ablate: true, Weights: index.DefaultWeights, Log: io.Discard})
+	res, err := Run(t.Context(), Options{Index: makeIndex(t, tideDocs()...), QueryFile: queries, Ablate: true, Weights: index.DefaultWeights, Log: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}

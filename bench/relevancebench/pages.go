@@ -186,19 +186,12 @@ func barePath(u string) string {
 		if segments.MatchString(s) || isLanguage(s) {
 			continue
 		}
-		if base, ending, ok := cutLast(s, "."); ok && isLanguage(ending) {
-			s = base // index.html.fr
+		if dot := strings.LastIndexByte(s, '.'); dot >= 0 && isLanguage(s[dot+1:]) {
+			s = s[:dot] // index.html.fr
 		}
 		kept = append(kept, versions.ReplaceAllString(s, ""))
 	}
 	return strings.Join(kept, "/")
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // isLanguage reports whether a part of a path is a language of two letters, with or without

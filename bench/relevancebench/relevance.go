@@ -124,6 +124,6 @@ func run(ctx context.Context, dir string, o Options) (res *Result, err error) {
 	}
 	defer func() { err = errors.Join(err, b.close(ctx)) }()
 	res = &Result{Documents: items.documents, Seed: o.Seed, Weights: o.Weights, PerHost: o.PerHost}
-	res.Kinds, err = b.report(ctx, o.Weights)
+	res.Kinds, err = b.report(ctx)
 	return res, err
 }

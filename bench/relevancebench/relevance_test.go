@@ -256,11 +256,11 @@ func TestHeldOut(t *testing.T) {
 
 // TestVariants: each variant leaves out what it says, and nothing else.
 func TestVariants(t *testing.T) {
-	b := openRun(t, Options{PerHost: 2}, makeIndex(t, harbourDocs(3)...))
 	w := index.Weights{Title: 9, Body: 2, Anchors: 8, Outside: 7, URL: 6, TitleMatch: 5, AnchorMatch: 4, Rank: 3, Typed: 2}
+	b := openRun(t, Options{PerHost: 2, Weights: w}, makeIndex(t, harbourDocs(3)...))
 	seen := make(map[string]variant)
 	var names []string
-	for _, v := range b.variants(w) {
+	for _, v := range b.variants() {
 		seen[v.name] = v
 		names = append(names, v.name)
 	}

@@ -23,9 +23,9 @@ type variant struct {
 }
 
 // variants are the ranking as it is and with parts left out.
-func (b *bench) variants(w index.Weights) []variant {
+func (b *bench) variants() []variant {
 	without := func(name string, change func(*index.Weights)) variant {
-		v := variant{name: name, index: b.whole, opts: index.Options{Weights: w, NoSuggestion: true, Language: b.o.Language, Unfold: true}}
+		v := variant{name: name, index: b.whole, opts: index.Options{Weights: b.o.Weights, NoSuggestion: true, Language: b.o.Language, Unfold: true}}
 		change(&v.opts.Weights)
 		return v
 	}
@@ -67,32 +67,36 @@ func (b *bench) servedVariants(whole ...variant) (list []variant) {
 }
 
 // report asks all queries in all variants.
-func (b *bench) report(ctx context.Context, w index.Weights) ([]KindResult, error) {
-	var list []KindResult
+func (b *bench) report(ctx context.Context) (list []KindResult, err error) {
 	for _, k := range b.kinds {
 		res := KindResult{Kind: k.name, What: k.what, Population: k.population, Queries: len(k.items)}
-		variants := b.variants(w)
-		sent := b.server.requests()
-		for i, v := range variants {
-			if len(k.items) == 0 {
-				break
-			}
-			s, err := ask(ctx, k.items, v)
-			if err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", k.name, v.name, err)
-			}
-			s.Variant = v.name
-			if i > 0 {
-				s.Missed = nil
-			}
-			res.Variants = append(res.Variants, s)
-			if b.server != nil && i == 1 {
-				res.Agreement = compared(v.index.(*answers), variants[0].index.(*answers), b.server.requests()-sent)
+		if len(k.items) > 0 {
+			if err := b.askAll(ctx, k.items, &res); err != nil {
+				return nil, fmt.Errorf("%s: %w", k.name, err)
 			}
 		}
 		list = append(list, res)
 	}
 	return list, nil
+}
+
+// askAll asks for items in all variants.
+func (b *bench) askAll(ctx context.Context, items []knownItem, res *KindResult) error {
+	variants, sent := b.variants(), b.server.requests()
+	for i, v := range variants {
+		s, err := ask(ctx, items, v)
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.name, err)
+		}
+		if s.Variant = v.name; i > 0 {
+			s.Missed = nil
+		}
+		res.Variants = append(res.Variants, s)
+		if b.server != nil && i == 1 {
+			res.Agreement = compared(v.index.(*answers), variants[0].index.(*answers), b.server.requests()-sent)
+		}
+	}
+	return nil
 }
 
 // ask asks for items, several at a time.
