@@ -42,11 +42,8 @@ func (a *archived) replay(ctx context.Context, o Options) (*measure.Run, error) 
 		return nil, err
 	}
 	return measure.InTemp(func(dir string) (*measure.Run, error) {
-		r, err := measure.Replay(ctx, dir, files, o.Repo)
-		if err == nil {
-			r.Pages = o.Pages
-		}
-		return r, err
+		took, err := measure.Replay(ctx, dir, files, o.Repo)
+		return &measure.Run{Took: took, Pages: o.Pages}, err
 	})
 }
 

@@ -19,7 +19,7 @@ const memoryEvery = 50 * time.Millisecond
 // parts of it may be of different moments.
 func PeakMemory(fn func() error) (peak Memory, err error) {
 	stop := Every(memoryEvery, func() {
-		now := Resident()
+		now := resident()
 		peak.Own, peak.Mapped = max(peak.Own, now.Own), max(peak.Mapped, now.Mapped)
 	})
 	err = fn()

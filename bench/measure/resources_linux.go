@@ -18,9 +18,9 @@ func Written() int64 {
 	return fields["write_bytes"] - fields["cancelled_write_bytes"]
 }
 
-// Resident is the memory that this process has in use now. It is zero if the system does
+// resident is the memory that this process has in use now. It is zero if the system does
 // not tell.
-func Resident() Memory {
+func resident() Memory {
 	fields, err := keyed("/proc/self/status")
 	if err != nil {
 		return Memory{}

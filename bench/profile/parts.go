@@ -26,12 +26,12 @@ type Part struct {
 	Share float64 `json:"share"` // of all parts
 }
 
-// Other is the part of stacks that no rule decides about.
-const Other = "other"
+// other is the part of stacks that no rule decides about.
+const other = "other"
 
 // Parts sums up one value of the samples by part, the largest first.
 func Parts(samples []Sample, value int, rules []Rule) []Part {
-	return sumUp(samples, value, func(stack []string) string { return PartOf(stack, rules) })
+	return sumUp(samples, value, func(stack []string) string { return partOf(stack, rules) })
 }
 
 func sumUp(samples []Sample, value int, nameOf func(stack []string) string) []Part {
@@ -51,8 +51,8 @@ func sumUp(samples []Sample, value int, nameOf func(stack []string) string) []Pa
 	return list
 }
 
-// PartOf finds the part that a stack belongs to.
-func PartOf(stack []string, rules []Rule) string {
+// partOf finds the part that a stack belongs to.
+func partOf(stack []string, rules []Rule) string {
 	for _, r := range rules {
 		if r.Anywhere && slices.ContainsFunc(stack, r.matches) {
 			return r.Part
@@ -65,7 +65,7 @@ func PartOf(stack []string, rules []Rule) string {
 			}
 		}
 	}
-	return Other
+	return other
 }
 
 func (r *Rule) matches(function string) bool {
@@ -82,7 +82,7 @@ func Stages(samples []Sample, value int, prefixes []string) []Part {
 				return shortName(function)
 			}
 		}
-		return Other
+		return other
 	})
 }
 

@@ -70,10 +70,10 @@ func TestParts(t *testing.T) {
 		{"runtime.memmove zstd.Encode a/page.Read main.main", "compression"},
 		{"runtime.memmove a/page.Read zstd.Encode", "parse"},
 		{"zstd.Encode badger.(*DB).compactAll", "compaction"},
-		{"runtime.memmove main.main", Other},
-		{"", Other},
+		{"runtime.memmove main.main", other},
+		{"", other},
 	} {
-		if got := PartOf(strings.Fields(tc.stack), rules); got != tc.want {
+		if got := partOf(strings.Fields(tc.stack), rules); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.stack, got, tc.want)
 		}
 	}

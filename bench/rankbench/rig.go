@@ -29,7 +29,7 @@ type rig struct {
 	db        *txn.DB
 	stepper   *notify.Stepper
 	pipeline  *notify.Pipeline
-	done      Work // since take
+	done      Work // of the run under way
 }
 
 // Work is what rank has done, over any number of runs.

@@ -1,6 +1,7 @@
 package recoverybench
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,14 +30,8 @@ func TestRates(t *testing.T) {
 		got = append(got, int(i.Rows+0.5))
 	}
 	want := []int{9, 10, 1, 0, 10, 10} // the first event is at 0.1 s; the last interval is half as long
-	if len(got) != len(want) {
-		t.Fatalf("%v, want %v", got, want)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Errorf("%v, want %v", got, want)
-			break
-		}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 	if rows, pages := rate(nil, time.Second, time.Second); rows != 0 || pages != 0 {
 		t.Errorf("no time: %g rows, %g pages", rows, pages)
