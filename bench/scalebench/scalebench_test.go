@@ -96,6 +96,24 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
+// TestCompare: efficiency is throughput by worker, adjusted to calls as long as those of the first row.
+func TestCompare(t *testing.T) {
+	first := Row{Workers: 2, PerSecond: 100, CallMS: 2}
+	for _, c := range []struct{ row, want Row }{
+		{first, Row{Efficiency: 1, Adjusted: 1}},
+		{Row{Workers: 8, PerSecond: 200, CallMS: 3}, Row{Efficiency: 0.5, Adjusted: 0.75}},
+		{Row{Workers: 4, PerSecond: 300, CallMS: 2}, Row{Efficiency: 1.5, Adjusted: 1.5}},
+	} {
+		if c.row.compare(first); c.row.Efficiency != c.want.Efficiency || c.row.Adjusted != c.want.Adjusted {
+			t.Errorf("%+v, want %+v", c.row, c.want)
+		}
+	}
+	unknown := Row{Workers: 1, PerSecond: 10}
+	if unknown.compare(unknown); unknown.Efficiency != 1 || unknown.Adjusted != 0 {
+		t.Errorf("calls of unknown duration: %+v", unknown)
+	}
+}
+
 // TestAccounts: no two accounts are the same row.
 func TestAccounts(t *testing.T) {
 	seen := make(map[string]bool, accounts)

@@ -73,17 +73,21 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			if err != nil {
 				return nil, fmt.Errorf("bench scaling: %s with %d workers: %w", work, n, err)
 			}
-			base := row
-			if len(res.Rows) > first {
-				base = res.Rows[first]
-			}
-			row.Efficiency = row.PerSecond / base.PerSecond * float64(base.Workers) / float64(n)
-			row.Adjusted = row.Efficiency * row.CallMS / max(base.CallMS, 1e-9)
 			res.Rows = append(res.Rows, row)
-			fmt.Fprintf(o.Log, "%s\n", row.text())
+			last := &res.Rows[len(res.Rows)-1]
+			last.compare(res.Rows[first])
+			fmt.Fprintln(o.Log, last.text())
 		}
 	}
 	return res, nil
+}
+
+// compare compares a row with the first one of its work.
+func (r *Row) compare(first Row) {
+	r.Efficiency = r.PerSecond / first.PerSecond * float64(first.Workers) / float64(r.Workers)
+	if first.CallMS > 0 {
+		r.Adjusted = r.Efficiency * r.CallMS / first.CallMS
+	}
 }
 
 // measure starts workers, waits until they have done enough, and ends them.
@@ -100,7 +104,9 @@ func (o *Options) measure(ctx context.Context, dir, work string, workers int) (r
 	if err != nil {
 		return row, err
 	}
-	row = line.row(work, workers)
+	if row = line.row(work, workers); !(row.PerSecond > 0) {
+		return row, errors.New("all was done before it could be measured: give more --pages")
+	}
 	if work == Pages {
 		row.scale(float64(o.Pages) / line.total())
 	}
