@@ -73,14 +73,7 @@ func (a *app) relevanceCommand() *cobra.Command {
 // indexServer is the server whose index is asked; nil for index files. Files are always replayed
 // into index files, whatever the settings say.
 func (a *app) indexServer(cmd *cobra.Command, files []string, ablate bool) (*relevancebench.Server, error) {
-	given := cmd.Flags().Changed("index")
-	if !opensearch.Is(a.cfg.Index) {
-		if given && a.cfg.Index != "sqlite:" {
-			return nil, usage(cmd, "--index is sqlite: or the URL of an index on OpenSearch")
-		}
-		return nil, nil
-	}
-	if len(files) > 0 && !given {
+	if !opensearch.Is(a.cfg.Index) || len(files) > 0 && !cmd.Flags().Changed("index") {
 		return nil, nil
 	}
 	if len(files) > 0 || ablate {
