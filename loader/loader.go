@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/store"
@@ -107,12 +108,8 @@ func (l *Loader) persist(ctx context.Context, load func() (Effect, error)) (Effe
 		if !isTemporary(err) || time.Since(began) > retryFor {
 			return effect, err
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return effect, errors.Join(context.Cause(ctx), err)
+		if ended := sleep.For(ctx, pause); ended != nil {
+			return effect, errors.Join(ended, err)
 		}
 		pause = min(2*pause, 5*time.Second)
 	}

@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 )
@@ -22,15 +21,3 @@ func (w *pause) grow() time.Duration {
 
 // jitter draws from the upper half of a duration.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
-
-// sleep returns the cause of the end of ctx, if ctx ends before d has passed.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/webindexer/indexer/internal/sleep"
 )
 
 // Quiesce waits until all work is done: no row is waiting, running or being handed over,
@@ -52,7 +54,7 @@ func (p *Pipeline) Quiesce(ctx context.Context) (ts uint64, err error) {
 		case ended && p.idleScans() && p.db.LastTimestamp() == before:
 			return before, nil
 		default:
-			if err := sleep(ctx, pause); err != nil {
+			if err := sleep.For(ctx, pause); err != nil {
 				return 0, err
 			}
 			pause = min(2*pause, 100*time.Millisecond)
@@ -83,7 +85,7 @@ func (p *Pipeline) quiesceShared(ctx context.Context) (uint64, error) {
 		if ok {
 			return ts, nil
 		}
-		if err := sleep(ctx, wait.grow()); err != nil {
+		if err := sleep.For(ctx, wait.grow()); err != nil {
 			return 0, err
 		}
 		if p.queue.isClosed() {

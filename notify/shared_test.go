@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/sharedtest"
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/mem"
@@ -322,7 +323,7 @@ func TestRetryAnywhere(t *testing.T) {
 	worker.set("row x", "a", "no number") // sum cannot add it up
 	worker.set("row 0", "a", "0")
 	for len(letters(t, loader)) == 0 {
-		if err := sleep(t.Context(), time.Millisecond); err != nil {
+		if err := sleep.For(t.Context(), time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}

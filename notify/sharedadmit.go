@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -52,7 +53,7 @@ func (p *Pipeline) admitShared(ctx context.Context) error {
 			break
 		}
 		a.left = 0
-		if err := sleep(ctx, wait.grow()); err != nil {
+		if err := sleep.For(ctx, wait.grow()); err != nil {
 			return err
 		}
 		if p.queue.isClosed() {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
 )
@@ -132,7 +133,7 @@ func (t *term) extend() {
 		defer cancel()
 		err := raiseCeiling(ctx, t.table, t.number, target)
 		if err != nil {
-			_ = sleep(ctx, retryPause) // not as often as callers ask
+			_ = sleep.For(ctx, retryPause) // not as often as callers ask
 		}
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -162,15 +163,4 @@ func (t *term) ended() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.over
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
 )
@@ -93,7 +94,7 @@ func claim(ctx context.Context, table store.Table, prev, next Holder) (Holder, b
 		case err == nil || errors.Is(err, store.ErrNotDone) || ctx.Err() != nil:
 			return Holder{}, false, fmt.Errorf("oracle: begin term %d: %w", next.term, errors.Join(err, context.Cause(ctx)))
 		}
-		if err := sleep(ctx, retryPause); err != nil {
+		if err := sleep.For(ctx, retryPause); err != nil {
 			return Holder{}, false, err
 		}
 	}

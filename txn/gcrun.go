@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -114,7 +115,7 @@ func (c *Collector) Stop(ctx context.Context) error {
 }
 
 func (c *Collector) run(ctx context.Context) {
-	for sleepFor(ctx, c.opts.Every) == nil {
+	for sleep.For(ctx, c.opts.Every) == nil {
 		err := c.step(ctx, c.rest)
 		if c.db.gc.queue.takeOverflow() {
 			c.unswept, c.again = true, true
@@ -135,7 +136,7 @@ func (c *Collector) rest(ctx context.Context, took time.Duration) error {
 	if n, _ := c.db.gc.queue.size(); n > gcQueueCells/2 {
 		share = min(4*share, 1)
 	}
-	return sleepFor(ctx, time.Duration(float64(took)*(1-share)/share))
+	return sleep.For(ctx, time.Duration(float64(took)*(1-share)/share))
 }
 
 // step collects the cells of the queue that the safe point has passed. Other collections

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -69,7 +70,7 @@ func (db *DB) joinReaders(ctx context.Context) error {
 		return err
 	}
 	b.work.Go(func() {
-		for sleepFor(publishing, publishEvery) == nil {
+		for sleep.For(publishing, publishEvery) == nil {
 			_ = db.publishReaders(publishing) // the last bound holds until the next attempt
 		}
 	})

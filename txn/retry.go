@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/webindexer/indexer/internal/sleep"
 )
 
 // backoff waits longer each time: 1 ms, doubling up to 1 s. Each wait is drawn at
@@ -26,19 +28,7 @@ func (b *backoff) sleep(ctx context.Context) error {
 	}
 	d := b.next/2 + rand.N(b.next/2)
 	b.next = min(2*b.next, backoffMax)
-	return sleepFor(ctx, d)
-}
-
-// sleepFor returns the cause of ctx's end, if ctx ends before d has passed.
-func sleepFor(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return sleep.For(ctx, d)
 }
 
 // maxAttempts bounds Run: with the waits in between, it takes about half a minute.

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/internal/unanswered"
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/oracle/remote/oraclepb"
@@ -266,12 +267,7 @@ func (c *Client) ask(ctx context.Context, request func(context.Context, *peer) e
 		case silent > c.tell && c.waiting != nil && !c.told.Swap(true):
 			c.waiting(noneAnswers(c.tell, failed))
 		}
-		timer := time.NewTimer(askAgain)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-		}
+		_ = sleep.For(ctx, askAgain) // the next attempt returns why ctx has ended
 	}
 }
 

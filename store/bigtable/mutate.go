@@ -9,6 +9,7 @@ import (
 
 	"cloud.google.com/go/bigtable"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -178,7 +179,7 @@ func (db *DB) afterError(ctx context.Context, m *store.RowMutation, failed error
 			db.counters.resolved.Add(1)
 			return store.Result{Outcome: store.Applied}, nil
 		}
-		if sleep(ctx, wait) != nil {
+		if sleep.For(ctx, wait) != nil {
 			break
 		}
 	}

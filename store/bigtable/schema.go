@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -60,7 +61,7 @@ func prepare(ctx context.Context, admin *bigtable.AdminClient, f families) error
 			return adminError("make the table "+f.table, err)
 		}
 		if err != nil {
-			if ended := sleep(ctx, wait); ended != nil {
+			if ended := sleep.For(ctx, wait); ended != nil {
 				return errors.Join(ended, adminError("make the table "+f.table, err))
 			}
 		}
@@ -141,7 +142,7 @@ func claim(ctx context.Context, t *bigtable.Table, column, value string) error {
 		case ctx.Err() != nil || !transient(err):
 			return callError(ctx, "write the description", err)
 		}
-		if err := sleep(ctx, wait); err != nil { // claiming twice is harmless
+		if err := sleep.For(ctx, wait); err != nil { // claiming twice is harmless
 			return err
 		}
 	}

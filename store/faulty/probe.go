@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -85,7 +85,7 @@ func (p *Probe) catchUp() {
 // err is nil.
 func (p *Probe) begin(ctx context.Context, k Kind) (fault Fault, err error) {
 	if fault, err = p.next(k); fault == Delay {
-		err = p.wait(ctx)
+		err = sleep.For(ctx, p.plan.Wait)
 	}
 	return fault, err
 }
@@ -114,15 +114,4 @@ func (p *Probe) write(ctx context.Context, k Kind, op func() error, later func()
 		p.hold(later)
 	}
 	return injected
-}
-
-func (p *Probe) wait(ctx context.Context) error {
-	timer := time.NewTimer(p.plan.Wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
