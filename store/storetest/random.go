@@ -3,32 +3,11 @@ package storetest
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 )
-
-// SeedVariable names the environment variable that replays a randomised test.
-const SeedVariable = "STORETEST_SEED"
-
-func testModel(t *testing.T, open Opener) {
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv(SeedVariable); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("%s: %v", SeedVariable, err)
-		}
-	}
-	t.Logf("replay with %s=%d", SeedVariable, seed)
-	steps := 4000
-	if testing.Short() {
-		steps = 1500
-	}
-	randomOps(start(t, open), NewModel(Groups), seed, steps)
-}
 
 // random runs operations against a table and a model.
 type random struct {
@@ -44,10 +23,14 @@ type modelSnapshot struct {
 	model *Model
 }
 
-// randomOps runs random operations on the table of f and on a model, and compares
-// what they say.
-func randomOps(f *fixture, model *Model, seed uint64, steps int) {
-	r := &random{fixture: f, Rand: rand.New(rand.NewPCG(seed, 0)), model: model}
+// testModel runs random operations on a table and on a model, and compares what they say.
+func testModel(t *testing.T, open Opener) {
+	f := start(t, open)
+	r := &random{fixture: f, Rand: testenv.Random(t), model: NewModel(Groups)}
+	steps := 4000
+	if testing.Short() {
+		steps = 1500
+	}
 	if c, ok := f.table.(store.Committer); ok {
 		r.clock = newClock()
 		c.UseClock(r.clock)
