@@ -105,8 +105,7 @@ func ExampleTxn_Commit() {
 	must(err)
 	_, err = second.Commit(ctx)
 	fmt.Println("conflict:", errors.Is(err, txn.ErrConflict))
-	var conflict *txn.ConflictError
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[*txn.ConflictError](err); ok {
 		fmt.Println(conflict.Cell, "was", conflict.Reason)
 	}
 

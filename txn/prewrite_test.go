@@ -101,8 +101,8 @@ func TestPrewriteRowRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := loser.Commit(ctx)
-	var conflict *ConflictError
-	if !errors.As(err, &conflict) || conflict.Cell != (Cell{"second", app("c01")}) {
+	conflict, ok := errors.AsType[*ConflictError](err)
+	if !ok || conflict.Cell != (Cell{"second", app("c01")}) {
 		t.Errorf("Commit: %v, want a conflict at c01", err)
 	}
 	if _, err := db.table.Scan(ctx, store.Range{Group: lockGroup}, func(c store.Cell) error {

@@ -52,8 +52,7 @@ func (db *DB) Run(ctx context.Context, fn func(*Txn) error) (commit uint64, err 
 		if dead := db.FoundDead(ctx); dead != nil {
 			return 0, errors.Join(dead, err)
 		}
-		var conflict *ConflictError
-		if errors.As(err, &conflict) && place.moveTo(ctx, conflict.Cell) {
+		if conflict, ok := errors.AsType[*ConflictError](err); ok && place.moveTo(ctx, conflict.Cell) {
 			continue
 		}
 		if err := wait.sleep(ctx); err != nil {

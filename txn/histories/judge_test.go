@@ -74,11 +74,11 @@ func judge(t *testing.T, history []byte, args ...string) (valid bool, verdict st
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	var exit *exec.ExitError
+	exit, exited := errors.AsType[*exec.ExitError](err)
 	switch {
 	case err == nil:
 		return true, strings.TrimSpace(string(out))
-	case errors.As(err, &exit) && exit.ExitCode() == 1:
+	case exited && exit.ExitCode() == 1:
 		return false, strings.TrimSpace(string(out))
 	}
 	t.Fatalf("the judge: %v\n%s", err, stderr.Bytes())
