@@ -257,7 +257,7 @@ func (m *Manager) drain(ctx context.Context, name string) error {
 	}
 	close(h.left)
 	var drained []int
-	for range Fences {
+	for range fences {
 		select {
 		case i := <-h.free:
 			drained = append(drained, i)

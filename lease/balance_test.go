@@ -214,8 +214,8 @@ func TestDrainGivesUp(t *testing.T) {
 		t.Fatalf("drained beside a run: %v", err)
 	}
 	r.Leave()
-	if n := len(m.held["s0"].free); n != Fences {
-		t.Fatalf("%d of %d fences are free", n, Fences)
+	if n := len(m.held["s0"].free); n != fences {
+		t.Fatalf("%d of %d fences are free", n, fences)
 	}
 	if err := m.drain(t.Context(), "s0"); err != nil {
 		t.Fatal(err)

@@ -24,8 +24,8 @@ var (
 	fenceColumn  = txn.Column{Group: Group, Name: "fence"}
 )
 
-// Fences is how many runs under one lease can be under way at a time; further ones wait.
-const Fences = 16
+// fences is how many runs under one lease can be under way at a time; further ones wait.
+const fences = 16
 
 // Holder is who holds a lease.
 type Holder struct {
@@ -104,8 +104,8 @@ type heldLease struct {
 }
 
 func newHeld() *heldLease {
-	h := &heldLease{free: make(chan int, Fences), left: make(chan struct{})}
-	for i := range Fences {
+	h := &heldLease{free: make(chan int, fences), left: make(chan struct{})}
+	for i := range fences {
 		h.free <- i
 	}
 	return h
@@ -295,7 +295,7 @@ func (m *Manager) take(ctx context.Context, name string) (taken bool, err error)
 			return err
 		}
 		tx.Set(holderRow(name), holderColumn, value)
-		for i := range Fences {
+		for i := range fences {
 			tx.Set(fenceRow(name, i), fenceColumn, []byte(m.live.Token()))
 		}
 		return nil

@@ -26,7 +26,6 @@ type Stats struct {
 	Runs, Rows, Conflicts, Failures, Dead int64
 	Retries                               int64         // rows that were run again, or will be, after a conflict or a failure
 	Busy                                  time.Duration // in committed runs, summed over workers
-	MeanWait                              time.Duration // from learning of a notification to running on it
 	Backlog                               int           // rows waiting or running
 	Running                               int           // of them
 	OldestWait                            time.Duration // of the rows waiting
@@ -50,9 +49,6 @@ func (p *Pipeline) Stats() []Stats {
 			Took: m.took.Distribution(), Waited: m.waited.Distribution(),
 		}
 		s.Busy = s.Took.Sum
-		if n := s.Waited.N(); n > 0 {
-			s.MeanWait = s.Waited.Sum / time.Duration(n)
-		}
 		list[i] = s
 	}
 	return list

@@ -35,9 +35,6 @@ type Holder struct {
 	term uint64 // the timestamp of the cell; 0 if there never was one
 }
 
-// Term is the number of its term.
-func (h Holder) Term() uint64 { return h.term }
-
 // ReadHolder reads from the table which process serves the timestamps, or served them last.
 func ReadHolder(ctx context.Context, table store.Reader) (Holder, error) {
 	cells, err := table.Read(ctx, oracleRow, newest(holderColumn))

@@ -74,7 +74,7 @@ type DB struct {
 	table     store.Table
 	committer store.Committer // nil without the capability
 	snapshots store.Snapshotter
-	oracle    *Oracle      // nil if shared is not
+	oracle    *oracle      // nil if shared is not
 	shared    *sharedClock // nil without Options.Coordination
 	liveness  Liveness
 	opts      Options

@@ -11,7 +11,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// Oracle hands out timestamps in strictly increasing order, also across restarts: it persists
+// oracle hands out timestamps in strictly increasing order, also across restarts: it persists
 // a ceiling before it hands out any timestamp below it, and starts at the persisted ceiling
 // (paper, section 2.3).
 //
@@ -72,7 +72,7 @@ import (
 //
 // A span cannot be mistaken for an earlier one at the same address: the goroutine that
 // compares them still holds the earlier one, so its memory is not reused.
-type Oracle struct {
+type oracle struct {
 	persist func(ctx context.Context, ceiling uint64) error
 
 	span atomic.Pointer[span]
@@ -122,7 +122,7 @@ const firstTimestamp = 16
 // openOracle reads the persisted ceiling and allocates a first range above it.
 // It calls step before and after each later write of a ceiling. A crash during the
 // first write leaves the same state as a crash before it.
-func openOracle(ctx context.Context, table store.Table, sizes oracleSizes, step func(string, Cell) error) (*Oracle, error) {
+func openOracle(ctx context.Context, table store.Table, sizes oracleSizes, step func(string, Cell) error) (*oracle, error) {
 	ceiling, err := readNumber(ctx, table, oracleRow, oracleColumn, "the timestamp oracle's ceiling")
 	if err != nil {
 		return nil, err
@@ -150,8 +150,8 @@ func openOracle(ctx context.Context, table store.Table, sizes oracleSizes, step 
 }
 
 // newOracle starts at a persisted ceiling; persist writes a new one durably.
-func newOracle(ctx context.Context, ceiling uint64, sizes oracleSizes, persist func(context.Context, uint64) error) (*Oracle, error) {
-	o := &Oracle{persist: persist, sizes: sizes, began: ceiling, ceiling: ceiling + sizes.allocated}
+func newOracle(ctx context.Context, ceiling uint64, sizes oracleSizes, persist func(context.Context, uint64) error) (*oracle, error) {
+	o := &oracle{persist: persist, sizes: sizes, began: ceiling, ceiling: ceiling + sizes.allocated}
 	o.free = sync.NewCond(&o.mu)
 	o.next.Store(ceiling)
 	if err := persist(ctx, o.ceiling); err != nil {
@@ -163,7 +163,7 @@ func newOracle(ctx context.Context, ceiling uint64, sizes oracleSizes, persist f
 
 // Next returns a timestamp greater than every one it returned before, in this
 // process or an earlier one.
-func (o *Oracle) Next(ctx context.Context) (uint64, error) {
+func (o *oracle) Next(ctx context.Context) (uint64, error) {
 	if ts, ok := o.take(o.span.Load()); ok {
 		return ts, nil
 	}
@@ -171,7 +171,7 @@ func (o *Oracle) Next(ctx context.Context) (uint64, error) {
 }
 
 // take takes a timestamp under a span, if that is still in place afterwards.
-func (o *Oracle) take(s *span) (ts uint64, ok bool) {
+func (o *oracle) take(s *span) (ts uint64, ok bool) {
 	if o.next.Load() >= s.limit { // a caller that has to wait must not discard a number
 		return 0, false
 	}
@@ -186,7 +186,7 @@ func (o *Oracle) take(s *span) (ts uint64, ok bool) {
 }
 
 // nextLocked is Next under the mutex: no span can be replaced, except while it waits.
-func (o *Oracle) nextLocked(ctx context.Context) (uint64, error) {
+func (o *oracle) nextLocked(ctx context.Context) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for waited := false; ; waited = true {
@@ -209,7 +209,7 @@ func (o *Oracle) nextLocked(ctx context.Context) (uint64, error) {
 }
 
 // replaceSpan replaces the span by one made from the other fields. mu must be held.
-func (o *Oracle) replaceSpan() {
+func (o *oracle) replaceSpan() {
 	s := &span{limit: o.ceiling, low: o.ceiling - o.sizes.allocated/2}
 	if o.first != 0 {
 		s.limit = min(s.limit, o.first)
@@ -224,7 +224,7 @@ func (o *Oracle) replaceSpan() {
 }
 
 // wait waits for free, or for ctx to end. mu must be held.
-func (o *Oracle) wait(ctx context.Context) error {
+func (o *oracle) wait(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -239,7 +239,7 @@ func (o *Oracle) wait(ctx context.Context) error {
 // of a visible transaction. Every Next and every Visible raises it. Reserved
 // timestamps count only once they are visible: otherwise Last could return the same value
 // before and after the end of a flush, although a transaction committed in between.
-func (o *Oracle) Last() uint64 {
+func (o *oracle) Last() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	last := min(o.next.Load(), o.ceiling) // numbers above were discarded
@@ -252,7 +252,7 @@ func (o *Oracle) Last() uint64 {
 var errOracleRange = errors.New("txn: timestamp range used up; the next one is being allocated")
 
 // Reserve implements store.Clock: n commit timestamps from beyond the window.
-func (o *Oracle) Reserve(n int) (uint64, error) {
+func (o *oracle) Reserve(n int) (uint64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.extendIfLow()
@@ -274,7 +274,7 @@ func (o *Oracle) Reserve(n int) (uint64, error) {
 }
 
 // Visible implements store.Clock: the reserved commits can be read now.
-func (o *Oracle) Visible() {
+func (o *oracle) Visible() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for n := o.next.Load(); n < o.after && !o.next.CompareAndSwap(n, o.after); n = o.next.Load() {
@@ -285,14 +285,14 @@ func (o *Oracle) Visible() {
 }
 
 // Ceiling is the persisted ceiling, at which the next oracle of this table starts.
-func (o *Oracle) Ceiling() uint64 {
+func (o *oracle) Ceiling() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.ceiling
 }
 
 // extend is extendIfLow for Next, which does not hold mu.
-func (o *Oracle) extend() {
+func (o *oracle) extend() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.extendIfLow()
@@ -300,7 +300,7 @@ func (o *Oracle) extend() {
 
 // extendIfLow starts raising the ceiling when half of the range is used. mu must be
 // held.
-func (o *Oracle) extendIfLow() {
+func (o *oracle) extendIfLow() {
 	if o.extending || o.closed || o.next.Load()+o.sizes.allocated/2 < o.ceiling {
 		return
 	}
@@ -321,7 +321,7 @@ func (o *Oracle) extendIfLow() {
 }
 
 // close refuses further timestamps and waits for a running extension.
-func (o *Oracle) close() {
+func (o *oracle) close() {
 	o.mu.Lock()
 	o.closed = true
 	o.replaceSpan()

@@ -78,12 +78,12 @@ func TestOracleUnderFlushes(t *testing.T) {
 func TestOracleSpanReplaced(t *testing.T) {
 	for _, between := range []struct {
 		name         string
-		before, then func(o *Oracle)
+		before, then func(o *oracle)
 	}{
-		{"a flush begins", func(*Oracle) {}, func(o *Oracle) { _, _ = o.Reserve(2) }},
-		{"a flush begins and ends", func(*Oracle) {}, func(o *Oracle) { _, _ = o.Reserve(2); o.Visible() }},
-		{"a flush ends", func(o *Oracle) { _, _ = o.Reserve(2) }, func(o *Oracle) { o.Visible() }},
-		{"it is closed", func(*Oracle) {}, func(o *Oracle) { o.close() }},
+		{"a flush begins", func(*oracle) {}, func(o *oracle) { _, _ = o.Reserve(2) }},
+		{"a flush begins and ends", func(*oracle) {}, func(o *oracle) { _, _ = o.Reserve(2); o.Visible() }},
+		{"a flush ends", func(o *oracle) { _, _ = o.Reserve(2) }, func(o *oracle) { o.Visible() }},
+		{"it is closed", func(*oracle) {}, func(o *oracle) { o.close() }},
 	} {
 		c := &ceilings{last: 16}
 		o, err := newOracle(context.Background(), c.last, oracleSizes{allocated: 1 << 20, window: 0}, c.persist)
@@ -101,7 +101,7 @@ func TestOracleSpanReplaced(t *testing.T) {
 }
 
 // flush lets groups of commits come and go, and returns their timestamps.
-func flush(t *testing.T, o *Oracle, hidden *atomic.Uint64, rounds int) (commits []uint64) {
+func flush(t *testing.T, o *oracle, hidden *atomic.Uint64, rounds int) (commits []uint64) {
 	for range rounds {
 		n := 1 + rand.IntN(3)
 		first, err := o.Reserve(n)

@@ -40,7 +40,7 @@ func (c *ceilings) fail(err error) {
 	c.err = err
 }
 
-func openSmall(t *testing.T, c *ceilings) *Oracle {
+func openSmall(t *testing.T, c *ceilings) *oracle {
 	t.Helper()
 	o, err := newOracle(context.Background(), c.last, smallSizes, c.persist)
 	if err != nil {
@@ -50,7 +50,7 @@ func openSmall(t *testing.T, c *ceilings) *Oracle {
 	return o
 }
 
-func next(t *testing.T, o *Oracle) uint64 {
+func next(t *testing.T, o *oracle) uint64 {
 	t.Helper()
 	ts, err := o.Next(context.Background())
 	if err != nil {
@@ -59,7 +59,7 @@ func next(t *testing.T, o *Oracle) uint64 {
 	return ts
 }
 
-func reserve(t *testing.T, o *Oracle, n int) uint64 {
+func reserve(t *testing.T, o *oracle, n int) uint64 {
 	t.Helper()
 	for {
 		first, err := o.Reserve(n)

@@ -27,8 +27,7 @@ type Pin struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// Expired reports whether the pin has expired.
-func (p Pin) Expired(now time.Time) bool { return !p.Expires.IsZero() && now.After(p.Expires) }
+func (p Pin) expired(now time.Time) bool { return !p.Expires.IsZero() && now.After(p.Expires) }
 
 // ErrNoPin: no pin has that name.
 var ErrNoPin = errors.New("txn: there is no such pin")
@@ -67,7 +66,7 @@ func (s *pinSet) oldest(least uint64, now time.Time) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.list {
-		if !p.Expired(now) {
+		if !p.expired(now) {
 			least = min(least, p.TS)
 		}
 	}
@@ -182,7 +181,7 @@ func (db *DB) Pins() []Pin {
 func (db *DB) dropExpired(ctx context.Context) error {
 	now := time.Now()
 	for _, p := range db.Pins() {
-		if !p.Expired(now) {
+		if !p.expired(now) {
 			continue
 		}
 		if err := db.Unpin(ctx, p.Name); err != nil {

@@ -23,12 +23,12 @@ type Options struct {
 	// TwoPhaseOnly hides the capabilities: the table is then neither a
 	// store.Snapshotter nor a store.Committer, like one on many machines.
 	TwoPhaseOnly bool
-	// Limits replaces DefaultLimits where a field is not zero.
+	// Limits replaces the usual limits, those of store/badgerdb, where a field is not zero.
 	Limits store.Limits
 }
 
-// DefaultLimits are the bounds of a table, in bytes; those of store/badgerdb.
-var DefaultLimits = store.Limits{
+// defaultLimits are those of store/badgerdb.
+var defaultLimits = store.Limits{
 	MaxRowBytes:    16 << 10,
 	MaxColumnBytes: 8 << 10,
 	MaxValueBytes:  8 << 20,
@@ -51,7 +51,7 @@ func New(groups []store.GroupSpec, opts Options) (store.Table, error) {
 }
 
 func withDefaults(l store.Limits) store.Limits {
-	d := DefaultLimits
+	d := defaultLimits
 	return store.Limits{
 		MaxTS:          cmp.Or(l.MaxTS, d.MaxTS),
 		MaxRowBytes:    cmp.Or(l.MaxRowBytes, d.MaxRowBytes),
