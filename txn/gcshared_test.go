@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -101,6 +102,49 @@ func TestStoppedAfterTheCommitPoint(t *testing.T) {
 	tx := mustBegin(t, b)
 	defer tx.Rollback()
 	wantValue(t, tx, "")
+}
+
+// stoppedAt is a table whose process is stopped at its commit point: the answer is lost.
+type stoppedAt struct {
+	store.Table
+	stop func()
+}
+
+func (s *stoppedAt) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+	res, err := s.Table.Mutate(ctx, m)
+	if s.stop != nil && m.Require != nil && err == nil {
+		s.stop()
+		return store.Result{Outcome: store.Unknown}, store.ErrUnavailable
+	}
+	return res, err
+}
+
+// TestStoppedAtTheCommitPoint: a process is stopped while the answer of its commit point is on the
+// way. Others find it dead, overwrite the primary, and collect what it committed there. When it
+// goes on, it finds nothing at the primary. It must not take that for a rollback.
+func TestStoppedAtTheCommitPoint(t *testing.T) {
+	inner, o := sharedTable(t), &office{}
+	table := &stoppedAt{Table: inner}
+	a, desk := openShared(t, table, o, Options{})
+	b, _ := openShared(t, inner, o, Options{})
+	table.stop = func() {
+		desk.die()
+		run(t, b, func(tx *Txn) { tx.Set("primary", app("c"), []byte("of b")) })
+		mustBegin(t, b).Rollback()
+		publishAll(t, b)
+		collect(t, b)
+	}
+	long := strings.Repeat("of a ", 100)
+	tx := mustBegin(t, a)
+	defer tx.Rollback()
+	tx.Set("primary", app("c"), []byte("of a"))
+	tx.Set("row", app("c"), []byte(long))
+	if _, err := tx.Commit(t.Context()); !errors.Is(err, ErrUnknown) {
+		t.Errorf("Commit: %v; want an unknown outcome", err)
+	}
+	reader := mustBegin(t, b)
+	defer reader.Rollback()
+	wantValue(t, reader, long)
 }
 
 // TestOpenThatFailsLeavesNoBound: a process that cannot open a table may live on. A bound that it

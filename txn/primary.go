@@ -16,6 +16,10 @@ import (
 //	committed    applied, now or by an earlier attempt   continue
 //	rolled back  refused, and always will be             undo the other cells
 //	locked       not applied so far                      retry; after many failures, give up
+//	nothing      applied or refused, nobody can tell     report that, and undo nothing
+//
+// The last case is that of a process that was stopped, and that others have found dead: they
+// have collected the record of its commit, or of its rollback.
 //
 // Rolling back races with our own late mutation, and must not undo a commit. So the
 // primary is rolled back under the same guard as the mutation, that the lock still
@@ -52,12 +56,12 @@ func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 		}
 		fate, ferr := c.t.db.fateOf(ctx, p.cell, c.t.start)
 		switch {
-		case ferr != nil:
-			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, errors.Join(err, ferr))
-		case fate.state == stateCommitted:
+		case ferr == nil && fate.state == stateCommitted:
 			return nil
-		case errors.Is(err, store.ErrBroken): // the next process that opens the table finds the lock
-			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, err)
+		case ferr != nil, errors.Is(err, store.ErrBroken): // the next process that opens a broken table finds the lock
+			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, errors.Join(err, ferr))
+		case fate.state == stateNothing:
+			return fmt.Errorf("%w: commit of %s: other processes have found this one dead, and collected the record", ErrUnknown, p.cell)
 		case fate.state != stateLocked && aborting != nil:
 			return c.abort(ctx, aborting)
 		case fate.state != stateLocked:
