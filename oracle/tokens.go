@@ -105,22 +105,29 @@ func (t *Tokens) Describe(_ context.Context, d Description) error {
 func (t *Tokens) Lost() <-chan struct{} { return t.lost }
 
 // beat counts until the context ends.
+//
+// If the answer of a count is lost, others may have seen it since its first attempt, and wait for
+// a time to live from then on. So that attempt, and not the one that finds the count in the table,
+// decides how long it counts here.
 func (t *Tokens) beat(ctx context.Context) {
 	tick := time.NewTicker(t.ttl / 4)
 	defer tick.Stop()
+	var sent time.Time // the first attempt at this count; zero before
 	for n := uint64(2); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		sent := time.Now()
+		if sent.IsZero() {
+			sent = time.Now()
+		}
 		err := t.count(ctx, n)
 		switch {
 		case err == nil:
 			t.valid.Extend(sent, t.ttl)
 			t.seen.counted()
-			n++
+			n, sent = n+1, time.Time{}
 		case errors.Is(err, errRemoved):
 			close(t.lost)
 			return

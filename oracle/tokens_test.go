@@ -74,3 +74,38 @@ func TestTableAway(t *testing.T) {
 		})
 	}
 }
+
+// TestLostAnswerOfASignOfLife: a sign of life reaches the table, its answer is lost, and the table
+// is out of reach for a while. When the process finds its old sign there, others have seen it for
+// as long as it is there, and are about to find the process dead.
+func TestLostAnswerOfASignOfLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTable(t)
+		l := &link{Table: table}
+		one, two := joinThrough(t, l), joinThrough(t, &link{Table: table})
+		l.setLie(func() bool { l.setCut(true); return true })
+		time.Sleep(DefaultTTL * 9 / 40) // until shortly before the sign of life that is to be lost
+		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+			if time.Since(began) > DefaultTTL*9/10 {
+				l.setLie(nil)
+				l.setCut(false)
+			}
+			alive, err := two.Alive(t.Context(), one.Token())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if alive && time.Since(began) < 2*DefaultTTL {
+				continue
+			}
+			if !alive && one.Valid() == nil {
+				t.Error("others have found the process dead, and it relies on its token")
+			}
+			break
+		}
+		for _, m := range []*Tokens{one, two} {
+			if err := m.Leave(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
