@@ -18,7 +18,7 @@ func (r *reader) scan(ctx context.Context, rg store.Range, keysOnly bool, fn fun
 	if _, err := r.db.schema.Group(rg.Group); err != nil {
 		return nil, err
 	}
-	s := newScan(r, &rg)
+	s := newScan(r, &rg, keysOnly)
 	if s.nothing() {
 		return nil, ctx.Err()
 	}
@@ -44,33 +44,28 @@ func (r *reader) scan(ctx context.Context, rg store.Range, keysOnly bool, fn fun
 			next = s.row
 			return ctx.Err()
 		}
-		column := head[s.rowEnd:]
-		if !bytes.HasPrefix(column, s.columnPrefix) {
+		if !bytes.HasPrefix(head[s.rowEnd:], s.columnPrefix) {
 			return nil
 		}
-		s.column = unescapeTo(s.room(s.column), column)
-		cell := store.Cell{Group: s.g.Name, Row: s.row, Column: s.column, TS: ts}
-		if !keysOnly {
-			if s.value, err = r.cellValueTo(s.room(s.value), s.g, item, head); err != nil {
-				next = s.row
-				return err
-			}
-			cell.Value = s.value
+		cell, err := s.cell(head, ts, item)
+		if err == nil {
+			s.passed++
+			s.passedRow = s.rowNumber
+			err = fn(cell)
 		}
-		s.passed++
-		s.passedRow = s.rowNumber
-		if err := fn(cell); err != nil {
+		if err != nil {
 			next = s.row
-			return err
 		}
-		return nil
+		return err
 	})
 	return next, err
 }
 
 // scan is the state of one walk over a range.
 type scan struct {
+	r            *reader
 	g            *group
+	keysOnly     bool
 	lo, hi       uint64
 	start, end   []byte // keys; end is exclusive
 	columnPrefix []byte // escaped
@@ -88,9 +83,9 @@ type scan struct {
 	passedRow  int // number of the row of the last cell passed on
 }
 
-func newScan(r *reader, rg *store.Range) *scan {
+func newScan(r *reader, rg *store.Range, keysOnly bool) *scan {
 	g := r.db.group(rg.Group)
-	s := &scan{g: g, maxCells: rg.MaxCells, borrowed: rg.Borrowed, empty: r.empty.has(g.number)}
+	s := &scan{r: r, g: g, keysOnly: keysOnly, maxCells: rg.MaxCells, borrowed: rg.Borrowed, empty: r.empty.has(g.number)}
 	s.lo, s.hi = engine.TSRange(rg.MinTS, rg.MaxTS)
 	s.start = []byte{g.id}
 	if len(rg.Start) > 0 {
@@ -122,6 +117,17 @@ func (s *scan) enterRow(head []byte) error {
 	s.row = unescapeTo(s.room(s.row), head[1:end])
 	s.rowNumber++
 	return nil
+}
+
+// cell makes the cell of an item in the row the walk is in.
+func (s *scan) cell(head []byte, ts uint64, item *badger.Item) (c store.Cell, err error) {
+	s.column = unescapeTo(s.room(s.column), head[s.rowEnd:])
+	c = store.Cell{Group: s.g.Name, Row: s.row, Column: s.column, TS: ts}
+	if !s.keysOnly {
+		s.value, err = s.r.cellValueTo(s.room(s.value), s.g, item, head)
+		c.Value = s.value
+	}
+	return c, err
 }
 
 // room is where the next slice goes that is handed out instead of the last one.
