@@ -58,7 +58,8 @@ type hold struct {
 // enter registers a reader that is about to take its timestamp.
 func (r *readers) enter(h *hold) { r.enterAt(h, r.floor.Load()) }
 
-// enterAt registers a reader with a timestamp; the mutex of the safe point is held.
+// enterAt registers a reader with a bound. If that is a timestamp of the past, the mutex of the
+// safe point is held.
 func (r *readers) enterAt(h *hold, ts uint64) {
 	ts = max(ts, 1) // 0 is a free slot
 	for i, first := uint32(0), rand.Uint32(); i < readerProbes; i++ {

@@ -106,7 +106,7 @@ func (c *Collector) Stop(ctx context.Context) error {
 	defer cancel()
 	err := c.step(ctx, nil)
 	if n, _ := c.db.gc.queue.size(); err == nil && n == 0 && !c.unswept && !c.db.gc.queue.takeOverflow() {
-		return c.setMark(ctx, store.Delete)
+		err = c.setMark(ctx, store.Delete)
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, errLocksHeld) {
 		return nil
