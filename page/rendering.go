@@ -33,7 +33,8 @@ func Examine(f *Fetch) (Document, Examined) {
 }
 
 // InterpretForm returns what a page means by its rendered form. raw is the result of
-// Interpret for f, a page, and form is the document after its scripts, as HTML in UTF-8.
+// Interpret for f, a page with its body, and form is the document after its scripts, as HTML in
+// UTF-8.
 //
 // Title, text, language, outline, links, frames and rel=canonical come from the form, and the
 // canonical link of the response's header still counts. Of the robots directives of both, the
@@ -47,6 +48,7 @@ func InterpretForm(f *Fetch, raw *Document, form []byte) Document {
 	x.robots = robots{noIndex: raw.NoIndex, noFollow: raw.NoFollow}
 	x.html(form)
 	c := x.content()
+	c.encodeQueries(func() string { return htmlCharset(f.Body, f.Header.Get("Content-Type")) }) // which scripts cannot change
 	c.refresh = ""
 	// Template text does not count here: it distinguishes pages that show it by script, and
 	// a rendered text includes what they show. If a form has little text, the key is that

@@ -76,6 +76,9 @@ func TestInterpretForm(t *testing.T) {
 	if doc := of(withHeader, long); doc.Target != "https://a.example/h" {
 		t.Errorf("canonical %q, want that of the header", doc.Target)
 	}
+	if doc := of(page("<meta charset=windows-1251>"), long+"<a href='/?q=да'>made</a>"); len(doc.Links) != 1 || doc.Links[0].Target != "https://a.example/?q=%E4%E0" {
+		t.Errorf("links %v, want the query in the character set of the page", doc.Links)
+	}
 	if a, b := of(page(""), long), of(page("<!-- -->"), long+"<template>x</template>"); a.Key != b.Key {
 		t.Error("forms with the same title and text have different keys")
 	}
