@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"maps"
+	"iter"
 	"slices"
 
 	"github.com/webindexer/indexer/index"
@@ -13,6 +13,7 @@ import (
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/txn"
+	"github.com/webindexer/indexer/verify/batch"
 )
 
 // Rendered forms cannot be computed again without a browser, and the same one. So verify takes
@@ -84,7 +85,7 @@ func checkInputs(ctx context.Context, tx *txn.Txn, url string, inputs []schema.R
 // compareForms compares pair rows with the inputs of the forms, and finds forms and screenshots
 // that belong to nothing, and unfinished work.
 func (v *verifier) compareForms(ctx context.Context) error {
-	needs := make(map[string]bool)
+	needs, kept := make(map[page.URL][]page.URL), make(interned)
 	pictured := make(map[string]bool) // rows with a form that has a document
 	err := v.scan(ctx, schema.GroupRender, func(row string, cols []txn.Version) error {
 		for _, c := range cols {
@@ -106,8 +107,9 @@ func (v *verifier) compareForms(ctx context.Context) error {
 				return err
 			}
 			for _, i := range form.Inputs {
-				needs[schema.PairRow(i.URL, u)] = true
+				needs[u] = append(needs[u], page.URL(kept.one(string(i.URL))))
 			}
+			slices.Sort(needs[u])
 		}
 		return nil
 	})
@@ -140,19 +142,19 @@ func (v *verifier) checkOwner(ctx context.Context, row string) error {
 	return nil
 }
 
-func (v *verifier) compareNeeds(ctx context.Context, want map[string]bool) error {
-	err := v.scan(ctx, schema.GroupNeed, func(row string, _ []txn.Version) error {
-		v.rep.Checked["needs"]++
-		if !want[row] {
-			v.rep.add(schema.GroupNeed, readable(row), schema.Need.Name, "need", "")
-		}
-		delete(want, row)
-		return nil
+// compareNeeds compares the need rows with the inputs of each page, in ascending order.
+func (v *verifier) compareNeeds(ctx context.Context, inputs map[page.URL][]page.URL) error {
+	return v.comparePairs(ctx, &pairs{
+		column: schema.Need, kind: "needs",
+		stored: func([]txn.Version) (string, error) { return "need", nil },
+		computed: func(u *batch.URL, target page.URL) string {
+			if _, needed := slices.BinarySearch(inputs[u.URL], target); needed {
+				return "need"
+			}
+			return ""
+		},
+		targets: func(u *batch.URL) iter.Seq[page.URL] { return slices.Values(inputs[u.URL]) },
 	})
-	for _, row := range slices.Sorted(maps.Keys(want)) {
-		v.rep.add(schema.GroupNeed, readable(row), schema.Need.Name, "", "need")
-	}
-	return err
 }
 
 // compareThumbnails compares the thumbnails in the index files with the stored ones.
