@@ -114,15 +114,21 @@ var (
 	}
 )
 
-// unescapeAll unescapes until there are no escapes left. It ends because each round shortens s.
+// unescapeAll unescapes until there are no escapes left. What an escape stands for may end another
+// one, as in "%2541".
 func unescapeAll(s string) string {
-	for {
-		next := percentDecode(s)
-		if next == s {
-			return s
+	b := make([]byte, 0, len(s))
+	for i := range len(s) {
+		b = append(b, s[i])
+		for at := len(b) - 3; at >= 0; at = len(b) - 3 {
+			c, escaped := escapedByte(string(b[at:]))
+			if !escaped {
+				break
+			}
+			b = append(b[:at], c)
 		}
-		s = next
 	}
+	return string(b)
 }
 
 // escapeOnce escapes #, %, and everything except visible ASCII characters.

@@ -25,6 +25,32 @@ func TestSURT(t *testing.T) {
 	})
 }
 
+// TestUnescapeAll: unescaping in one pass gives the same as pass after pass, for texts that are full
+// of nested escapes.
+func TestUnescapeAll(t *testing.T) {
+	r := testenv.Random(t)
+	for range 10_000 {
+		b := make([]byte, r.IntN(40))
+		for i := range b {
+			b[i] = "%%%2345617aF"[r.IntN(12)]
+		}
+		want := string(b)
+		for next := percentDecode(want); next != want; next = percentDecode(want) {
+			want = next
+		}
+		if got := unescapeAll(string(b)); got != want {
+			t.Fatalf("%q: %q, want %q", b, got, want)
+		}
+	}
+}
+
+func BenchmarkSURTNested(b *testing.B) {
+	u := MustParseURL("https://a.example/%" + strings.Repeat("25", MaxURLLength/2-20))
+	for b.Loop() {
+		SURT(u)
+	}
+}
+
 // A key that is again a URL has itself as its key: normalisation is idempotent.
 func FuzzSURT(f *testing.F) {
 	f.Add("https://www.example.com/a//b/%2541?b=1&a=%2526")
