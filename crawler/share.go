@@ -64,6 +64,9 @@ type shared struct {
 	ops     int  // calls of SetIdle and Finished under way; they are no work
 	askAt   time.Time
 	nothing bool // nothing has happened since Finished was called
+
+	forwards   []auxiliary // files to hand to other crawlers
+	forwarding bool        // files are being handed over
 }
 
 // part is one partition.
@@ -331,18 +334,40 @@ func (f *forwarded) auxiliary() auxiliary {
 	return auxiliary{kind: f.Kind, url: f.URL, announcer: f.Announcer, depth: f.Depth, hops: f.Hops}
 }
 
-// forward hands a sitemap or feed to the crawler that asks its host.
+// forward hands a sitemap or feed to the crawler that asks its host. One goroutine at a time does
+// so: a single index may list a hundred files.
 func (c *Crawler) forward(a auxiliary) {
-	file, err := json.Marshal(forwarded{Kind: a.kind, URL: a.url, Announcer: a.announcer, Depth: a.depth, Hops: a.hops})
+	s := c.shared
+	s.forwards = append(s.forwards, a)
+	if !s.forwarding {
+		c.forwardAll()
+	}
+}
+
+func (c *Crawler) forwardAll() {
+	s := c.shared
+	files := s.forwards
+	s.forwards, s.forwarding = nil, true
 	c.start(func(ctx context.Context) func() error {
-		if err == nil {
-			err = c.shared.Forward(ctx, HostOf(a.url), a.url, file)
+		var failed error // the first: the others most likely failed for the same reason
+		for i := range files {
+			if err := s.forward(ctx, &files[i]); err != nil && failed == nil {
+				failed = fmt.Errorf("crawler: forward %s: %w", files[i].url, err)
+			}
 		}
 		return func() error {
-			if err != nil {
-				return fmt.Errorf("crawler: forward %s: %w", a.url, err)
+			if s.forwarding = false; len(s.forwards) > 0 {
+				c.forwardAll()
 			}
-			return nil
+			return failed
 		}
 	})
+}
+
+func (s *shared) forward(ctx context.Context, a *auxiliary) error {
+	file, err := json.Marshal(forwarded{Kind: a.kind, URL: a.url, Announcer: a.announcer, Depth: a.depth, Hops: a.hops})
+	if err != nil {
+		return err
+	}
+	return s.Forward(ctx, HostOf(a.url), a.url, file)
 }

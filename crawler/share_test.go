@@ -284,6 +284,58 @@ func buildBusyWeb(rng *rand.Rand) (w *web, seeds []string, want map[page.URL]str
 	return w, []string{name(0, 0)}, want
 }
 
+// counting is a Share that counts how many files it is handed, and how many at a time.
+type counting struct {
+	mu               sync.Mutex
+	files, now, most int
+}
+
+func (s *counting) Valid() error                           { return nil }
+func (s *counting) Since() time.Time                       { return epoch }
+func (s *counting) SetIdle(context.Context, bool) error    { return nil }
+func (s *counting) Finished(context.Context) (bool, error) { return true, nil }
+
+func (s *counting) Forward(context.Context, string, page.URL, []byte) error {
+	s.mu.Lock()
+	s.files, s.now = s.files+1, s.now+1
+	s.most = max(s.most, s.now)
+	s.mu.Unlock()
+	time.Sleep(10 * time.Millisecond)
+	s.mu.Lock()
+	s.now--
+	s.mu.Unlock()
+	return nil
+}
+
+// TestForwardsAreBounded: two indexes list many files on hosts of another crawler, to which these
+// are forwarded one by one.
+func TestForwardsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const a, b = "https://a.example", "https://b.example"
+		if partition.Of(a) == partition.Of(b) {
+			t.Fatal("both hosts are in one partition")
+		}
+		w := newWeb()
+		parseWeb(t, w, a+"/ 200 page=home\n"+a+"/robots.txt 200\n  Sitemap: /0.xml\n  Sitemap: /1.xml")
+		for i := range 2 {
+			index := "<sitemapindex>"
+			for j := range 100 {
+				index += fmt.Sprintf("<sitemap><loc>%s/%d-%d.xml</loc></sitemap>", b, i, j)
+			}
+			w.put(fmt.Sprintf("%s/%d.xml", a, i), answer{status: 200, body: index + "</sitemapindex>"})
+		}
+		share := new(counting)
+		c := newCrawler(Options{Share: share, Politeness: Politeness{PerHost: 2}}, newFrontier(a+"/"), w, nil)
+		c.Gain([]int{partition.Of(a)})
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if share.files != 200 || share.most > 1 {
+			t.Errorf("%d files were forwarded, %d at a time; want 200, 1", share.files, share.most)
+		}
+	})
+}
+
 // TestForwardedSitemap: a sitemap on a host of another crawler is read by that one.
 func TestForwardedSitemap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
