@@ -96,20 +96,38 @@ func TestServerWithoutRoom(t *testing.T) {
 	}
 }
 
-// TestServeOnAFullDisk: a server that starts on a full disk searches the index files, and takes the
-// data directory when there is room.
-func TestServeOnAFullDisk(t *testing.T) {
-	mounted := smallDisk(t)
-	data, filler := filepath.Join(mounted, "data"), filepath.Join(mounted, "filler")
+// TestServeWithoutWriting: a server that starts where nothing can be written searches the index
+// files, and takes the data directory when it can write.
+func TestServeWithoutWriting(t *testing.T) {
+	t.Run("full disk", func(t *testing.T) {
+		mounted := smallDisk(t)
+		filler := filepath.Join(mounted, "filler")
+		serveWithoutWriting(t, mounted, func() { fillAtOnce(t, mounted, filler) }, func() error { return os.Remove(filler) })
+	})
+	t.Run("read-only file system", func(t *testing.T) {
+		mounted := smallDisk(t)
+		remount := func(flags uintptr) error { return syscall.Mount("", mounted, "", syscall.MS_REMOUNT|flags, "") }
+		prevent := func() {
+			if err := remount(syscall.MS_RDONLY); err != nil {
+				t.Fatal(err)
+			}
+		}
+		serveWithoutWriting(t, mounted, prevent, func() error { return remount(0) })
+	})
+}
+
+func serveWithoutWriting(t *testing.T, mounted string, prevent func(), permit func() error) {
+	t.Helper()
+	data := filepath.Join(mounted, "data")
 	lighthouse, _ := warcs(t)
 	mustRun(t, "--data", data, "replay", lighthouse)
-	fillAtOnce(t, mounted, filler)
+	prevent()
 	server, s := serveChild(t, "", data)
 	server.Until("cannot be opened")
 	if body := s.get("/?q=lamp"); !strings.Contains(body, "The data directory cannot be opened") || !strings.Contains(body, "skerryrock.example") {
-		t.Errorf("a search on a full disk:\n%s", body)
+		t.Errorf("a search:\n%s", body)
 	}
-	if err := os.Remove(filler); err != nil {
+	if err := permit(); err != nil {
 		t.Fatal(err)
 	}
 	server.Until("this server has taken it back")

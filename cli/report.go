@@ -64,7 +64,7 @@ func hintFor(err error, o outcome) string {
 		return cmp.Or(silentHint(silent), o.hint)
 	}
 	if errors.Is(err, store.ErrIO) && errors.Is(err, syscall.EROFS) {
-		return "make the file system writable, or copy the data directory to one that is; `indexer query` works without writing"
+		return "make the file system writable, or copy the data directory to one that is; `indexer query` and `indexer serve` search without writing"
 	}
 	return o.hint
 }

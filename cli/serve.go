@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -117,10 +118,10 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 	return errors.Join(err, st.close(ctx))
 }
 
-// canOnlySearch reports whether a disk without space keeps the store from being opened, and the index
-// files can be searched: reading them needs none.
+// canOnlySearch reports whether the store cannot be opened because nothing can be written, on a full
+// disk or a read-only file system, and there are index files to search: reading them writes nothing.
 func (a *app) canOnlySearch(err error) bool {
-	return isFull(err) && !a.isShared() && index.Exists(repository.IndexDir(a.cfg.Data))
+	return (isFull(err) || errors.Is(err, syscall.EROFS)) && !a.isShared() && index.Exists(repository.IndexDir(a.cfg.Data))
 }
 
 // serve serves until ctx ends, and runs work at the same time. It owns the listener.

@@ -40,8 +40,8 @@ import (
 //  5. If the observers stop by themselves, because the disk is full, say, the server releases the
 //     directory as well, and opens it again after troubleTime, or after a command that loads has
 //     had it. So the other commands can do the work as soon as there is room.
-//  6. A server that starts on a full disk searches the index files, and opens the directory when
-//     there is room.
+//  6. A server that starts on a full disk or a read-only file system searches the index files, and
+//     opens the directory when it can write.
 //
 // Rejected: the client keeps its connection until it has the lock, as proof that it is
 // alive. The socket belongs to the holder and disappears with it, so the proof would need a
