@@ -94,9 +94,14 @@ func (q *auxQueue) take() {
 	q.busy++
 }
 
-// drop removes requests that are not allowed from the front.
-func (q *auxQueue) drop(allowed func(page.URL) bool) {
-	for len(q.queue) > 0 && !allowed(q.queue[0].url) {
+// dropAux removes requests that are not allowed from the front. The rules may have changed since
+// they were queued.
+func (h *host) dropAux() {
+	q := &h.aux
+	for len(q.queue) > 0 && !h.allowed(q.queue[0].url) {
+		if q.queue[0].kind == auxProbe {
+			h.soft.under, h.soft.first = h.soft.under-1, nil
+		}
 		q.queue = q.queue[1:]
 	}
 }
@@ -243,6 +248,13 @@ func (c *Crawler) queueFeeds(h *host, feeds []page.URL, now time.Time) {
 	for _, u := range feeds {
 		c.queueAux(auxiliary{kind: auxFeed, url: u, announcer: h.key}, now)
 	}
+}
+
+// giveUpAux drops the requests that wait, none being under way. A pass starts over: it may do so in
+// this stay, if the host is woken before its state is stored.
+func (h *host) giveUpAux() {
+	h.aux.queue, h.aux.passing = nil, false
+	h.soft.under, h.soft.first = 0, nil
 }
 
 func (c *Crawler) endPass(h *host, now time.Time) {

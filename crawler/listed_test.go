@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/robots"
 	"github.com/webindexer/indexer/crawler/sitemap"
 	"github.com/webindexer/indexer/page"
 )
@@ -165,6 +166,39 @@ https://b.example/slow.xml 404 took=30m`)
 		if reads != [days]int{1, 1, 1, 1, 1} {
 			t.Errorf("the sitemap was read %d times on each day", reads)
 		}
+	})
+}
+
+// A host that is left alone, and should make room for others, is woken while its state is stored. Its
+// sitemaps were not read: the pass is not over, and a probe that was queued is not under way.
+func TestPassOfAHostThatStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(Options{}, newFrontier(), newWeb(), nil)
+		c.begin(t.Context())
+		now := time.Now()
+		h := loadedHost(c, "https://a.example")
+		h.policy = robots.Policy{Verdict: robots.AllowAll, Until: now.Add(time.Hour)}
+		h.group = h.policy.Group("indexer")
+		h.aux.announced = []page.URL{"https://a.example/s.xml"}
+		c.beginPass(h, now)
+		c.queueProbe(h)
+		allowed := h.group
+		h.group = robots.Parse([]byte("User-agent: *\nDisallow: /")).Group("indexer")
+		h.dropAux()
+		if len(h.aux.queue) > 0 || h.soft.under > 0 {
+			t.Errorf("%d requests that are not allowed wait, and %d probes are under way", len(h.aux.queue), h.soft.under)
+		}
+		h.group, h.aux.passing = allowed, false
+		c.beginPass(h, now)
+		c.queueProbe(h)
+		c.crowded, h.dirty = true, true
+		c.leaveAlone(h, stateBackoff, "it failed", now.Add(time.Hour), now)
+		h.jobs.wake()
+		c.apply(<-c.results)
+		if _, _ = c.nextRequest(h, now); !h.aux.read.IsZero() || h.soft.under > 0 {
+			t.Errorf("the sitemaps were read at %v, and %d probes are under way", h.aux.read, h.soft.under)
+		}
+		c.workers.Wait()
 	})
 }
 

@@ -71,7 +71,7 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 	if !h.obeysRules() {
 		return nil, h.policy.Until
 	}
-	h.aux.drop(h.allowed)
+	h.dropAux()
 	c.endPass(h, now) // what was dropped may have been the last of it
 	c.probeIfDue(h, now)
 	jobs, files := len(h.jobs.ready) > 0, len(h.aux.queue) > 0

@@ -178,7 +178,7 @@ func (c *Crawler) leaveAlone(h *host, state hostState, why string, until, now ti
 	if c.crowded && !h.busy() && until.Sub(now) > c.opts.Memory.IdleTime {
 		h.jobs = newJobBuffer()
 		h.jobs.exhausted, h.jobs.next = true, until
-		h.aux.queue = nil // the next stay finds them again
+		h.giveUpAux() // the next stay finds them again
 		c.evict(h)
 		return
 	}
