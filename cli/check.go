@@ -44,7 +44,7 @@ func (a *app) checkCommand() *cobra.Command {
 // files.
 var (
 	errProblems      = errors.New("the store is inconsistent")
-	errIndexProblems = errors.New("the index files are damaged")
+	errIndexProblems = errors.New("the index is damaged")
 )
 
 func checkStore(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {
@@ -73,11 +73,11 @@ func checkText(rep *repository.CheckReport) string {
 	} {
 		t.row(c.name, fmt.Sprint(c.n)+" checked")
 	}
-	t.row("documents", fmt.Sprint(rep.Index.Documents)+" in the index files checked")
+	t.row("documents", fmt.Sprint(rep.Index.Documents)+" in the index checked")
 	if rep.Total+len(rep.Index.Problems) == 0 {
 		t.row("problems", "none")
 	}
 	list(t, "problems", rep.Problems, txn.Problem.String)
-	list(t, "index files", rep.Index.Problems, plain)
+	list(t, "index", rep.Index.Problems, plain)
 	return t.String()
 }

@@ -40,7 +40,7 @@ func TestDeployment(t *testing.T) {
 	server.Until("serving on ")
 	stopChild(t, server)
 	for _, data := range []string{"reader", holder} { // on another machine, and where the files are
-		if said := runIndexer(t, f.args(data, "reindex")...); !strings.Contains(said, "The index files were rebuilt with ") {
+		if said := runIndexer(t, f.args(data, "reindex")...); !strings.Contains(said, "The index was rebuilt with ") {
 			t.Errorf("reindex: %s", said)
 		}
 	}

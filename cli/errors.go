@@ -89,7 +89,7 @@ type outcome struct {
 }
 
 // reindexHint is for unusable index files next to an intact store.
-const reindexHint = "`indexer reindex` rebuilds the index files from the store; nothing is lost"
+const reindexHint = "`indexer reindex` rebuilds the index from the store; nothing is lost"
 
 // outcomes is the only place that maps errors to exit statuses. The first match decides,
 // so graver errors come first.

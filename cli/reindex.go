@@ -55,9 +55,9 @@ func reindex(ctx context.Context, r *repository.Repository, req control.Request,
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("rebuild the index files: %w", err)
+		return fmt.Errorf("rebuild the index: %w", err)
 	}
-	text := fmt.Sprintf("The index files were rebuilt with %s in %s.\n", count(res.Documents, "document"), progress.Duration(fromSeconds(res.Seconds)))
+	text := fmt.Sprintf("The index was rebuilt with %s in %s.\n", count(res.Documents, "document"), progress.Duration(fromSeconds(res.Seconds)))
 	if res.Aside != "" {
 		text += fmt.Sprintf("The files that were there before are now in %s.\n", plain(res.Aside))
 	}

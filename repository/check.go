@@ -57,7 +57,7 @@ func (r *Repository) Check(ctx context.Context, tell func(format string, args ..
 		rep.Index.Problems = []string{}
 		return rep, err
 	}
-	tell("the store is checked; checking the index files")
+	tell("the store is checked; checking the index")
 	return rep, r.checkIndex(ctx, &rep.Index)
 }
 

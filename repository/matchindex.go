@@ -16,7 +16,7 @@ import (
 
 // ErrOtherIndex: the index files hold documents of another repository than the store.
 // Nothing was changed.
-var ErrOtherIndex = errors.New("the index files belong to another repository")
+var ErrOtherIndex = errors.New("the index belongs to another repository")
 
 // openIndex opens the index files, and sees to it that they are the ones this repository wrote, and
 // hold what it wrote. Nothing of the pipeline runs yet.

@@ -43,7 +43,7 @@ func TestProgress(t *testing.T) {
 		said.Reset()
 	}
 	_, err = r.Check(t.Context(), tell)
-	wantSaid("check", err, "checking the store: 1", "checking the index files\n")
+	wantSaid("check", err, "checking the store: 1", "checking the index\n")
 	_, err = r.Collect(t.Context(), tell)
 	wantSaid("gc", err, " records removed\n", "returning their space to the disk\n")
 	_, err = verify.RunParts(t.Context(), r, 1, tell)
