@@ -41,6 +41,13 @@ func (m *meter) exchange(x exchange) {
 	}
 }
 
+// disallowed counts jobs that robots.txt disallows.
+func (m *meter) disallowed(jobs int) {
+	if jobs > 0 {
+		m.refused[RobotsRule] += int64(jobs)
+	}
+}
+
 func (m *meter) visited(soft bool) {
 	m.pages++
 	if soft {

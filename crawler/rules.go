@@ -85,7 +85,7 @@ func (c *Crawler) siftKnown(h *host) {
 			return nil, err
 		}
 		return func(time.Time) {
-			c.meter.refused[RobotsRule] += int64(len(disallowed))
+			c.meter.disallowed(len(disallowed))
 			h.setSentinel(sentinel, again)
 			if len(allowed) > 0 {
 				h.jobs.wake()
@@ -122,7 +122,7 @@ func (c *Crawler) refuse(h *host) {
 			h.jobs.refused = nil
 			h.jobs.exhausted = h.jobs.exhausted && !h.jobs.limited // their places are free
 			h.setSentinel(sentinel, again)
-			c.meter.refused[RobotsRule] += int64(len(jobs))
+			c.meter.disallowed(len(jobs))
 		}, nil
 	})
 }

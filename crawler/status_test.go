@@ -29,5 +29,8 @@ func TestStatusNext(t *testing.T) {
 		if !idle.Next.Equal(parked.Next) || idle.Next.Sub(epoch) < 23*time.Hour {
 			t.Errorf("the next request may start at %v while the host is idle, and at %v when it is parked", idle.Next, parked.Next)
 		}
+		if len(parked.Refused) > 0 {
+			t.Errorf("rules that refused nothing are counted: %v", parked.Refused)
+		}
 	})
 }
