@@ -48,10 +48,11 @@ func (s *session) answerOne(ctx, lookups context.Context, e *fetch.EventRequestP
 	if f != nil {
 		reply = fetch.FulfillRequest(e.RequestID, int64(f.Status)).WithResponseHeaders(headersOf(f)).WithBody(base64.StdEncoding.EncodeToString(f.Body))
 	}
-	if err := chromedp.Run(ctx, reply); err != nil {
+	if err := chromedp.Run(ctx, reply); err != nil || f == nil {
+		s.forget(e.NetworkID)
 		return nil //nolint:nilerr // the request is gone, for example with its frame
 	}
-	if f != nil && e.ResourceType != network.ResourceTypeDocument && f.Header.Get("Location") == "" {
+	if e.ResourceType != network.ResourceTypeDocument && f.Header.Get("Location") == "" {
 		s.await(ctx, e.NetworkID)
 	}
 	return nil
@@ -63,6 +64,7 @@ const arrivalTime = 5 * time.Second
 
 // await waits until an answer has arrived.
 func (s *session) await(ctx context.Context, id network.RequestID) {
+	defer s.forget(id)
 	timer := time.NewTimer(arrivalTime)
 	defer timer.Stop()
 	for {
@@ -80,6 +82,14 @@ func (s *session) await(ctx context.Context, id network.RequestID) {
 			return
 		}
 	}
+}
+
+// forget ends the wait for an answer. A redirect is not forgotten: the request goes on under the
+// same name, and may have come back already.
+func (s *session) forget(id network.RequestID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.arrived, id)
 }
 
 // find returns the response to a request; nil if it fails.

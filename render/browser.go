@@ -18,8 +18,6 @@ import (
 type Options struct {
 	// Path is the program (see Find).
 	Path string
-	// Pages is how many pages are rendered at a time. Default: 2
-	Pages int
 	// Starting is called before the program is started; nil for nothing.
 	Starting func()
 	// Lifetime is after how many pages the browser is started anew, because processes grow.
@@ -43,6 +41,9 @@ type Browser struct {
 // ErrClosed says that Close was called.
 var ErrClosed = errors.New("render: the browser is closed")
 
+// pagesAtATime is how many pages a browser renders at a time.
+const pagesAtATime = 2
+
 // startTime bounds the start of the program on a busy machine, and endTime how long it may take to
 // leave before it is killed.
 const (
@@ -52,8 +53,8 @@ const (
 
 // New returns a browser that is not running yet.
 func New(o Options) *Browser {
-	o.Pages, o.Lifetime, o.Limits = cmp.Or(o.Pages, 2), cmp.Or(o.Lifetime, 500), o.Limits.withDefaults()
-	return &Browser{opts: o, slots: make(chan struct{}, o.Pages)}
+	o.Lifetime, o.Limits = cmp.Or(o.Lifetime, 500), o.Limits.withDefaults()
+	return &Browser{opts: o, slots: make(chan struct{}, pagesAtATime)}
 }
 
 // Render renders a page. An error is one of the context, of lookup, or of the browser; if it is
@@ -194,7 +195,7 @@ func start(ctx context.Context, o Options) (*process, error) {
 // flags are the command line of the browser. DefaultExecAllocatorOptions turn off the
 // background activity of a browser.
 func flags(o Options) []chromedp.ExecAllocatorOption {
-	list := append(chromedp.DefaultExecAllocatorOptions[:len(chromedp.DefaultExecAllocatorOptions):len(chromedp.DefaultExecAllocatorOptions)],
+	list := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(o.Path),
 		chromedp.WSURLReadTimeout(startTime),
 		chromedp.WindowSize(viewportWidth, viewportHeight),

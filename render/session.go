@@ -55,7 +55,7 @@ type session struct {
 	served  bool // the page itself was answered
 
 	mu      sync.Mutex                 // guards the rest
-	arrived map[network.RequestID]bool // answers, to the last byte
+	arrived map[network.RequestID]bool // of requests that wait for an answer: it has arrived to the last byte
 	result  Result
 	failure string // a limit that the session noticed
 	mayPass bool   // Result.MayPass
@@ -252,13 +252,13 @@ func (s *session) blame(ctx context.Context, err error) error {
 		return nil
 	}
 	if s.crashed.Err() != nil {
-		s.failHere("its scripts crashed the process that ran them, for example because they took too much memory")
+		s.fail(true, "its scripts crashed the process that ran them, for example because they took too much memory")
 		return nil
 	}
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}
-	s.failHere(fmt.Sprintf("it was not complete after %s", s.limits.RealTime))
+	s.fail(true, fmt.Sprintf("it was not complete after %s", s.limits.RealTime))
 	unhindered, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTime)
 	defer cancel()
 	stop := context.AfterFunc(s.crashed, cancel)
@@ -282,7 +282,7 @@ func (s *session) serialise(ctx context.Context, frame cdp.FrameID) error {
 	case err != nil:
 		return fmt.Errorf("read the document: %w", err)
 	case thrown != nil && thrown.Exception != nil && strings.Contains(thrown.Exception.Description, "RangeError: large"):
-		s.fail(fmt.Sprintf("its document has more than %d bytes", s.limits.HTMLBytes))
+		s.fail(false, fmt.Sprintf("its document has more than %d bytes", s.limits.HTMLBytes))
 		return nil
 	case thrown != nil:
 		return fmt.Errorf("read the document: %w", thrown)
@@ -292,7 +292,7 @@ func (s *session) serialise(ctx context.Context, frame cdp.FrameID) error {
 		return fmt.Errorf("read the document: %w", err)
 	}
 	if len(html) > s.limits.HTMLBytes { // bytes, where the script counts UTF-16 units
-		s.fail(fmt.Sprintf("its document has more than %d bytes", s.limits.HTMLBytes))
+		s.fail(false, fmt.Sprintf("its document has more than %d bytes", s.limits.HTMLBytes))
 		return nil
 	}
 	s.mu.Lock()
@@ -324,20 +324,12 @@ func (s *session) takePictures(ctx context.Context) {
 	s.result.Screenshot, s.result.Thumbnail = full, small
 }
 
-func (s *session) fail(why string) {
+// fail notes the first failure of the page. mayPass is Result.MayPass.
+func (s *session) fail(mayPass bool, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failure == "" {
-		s.failure = why
-	}
-}
-
-// failHere is fail for a failure that may not happen on another machine, or later.
-func (s *session) failHere(why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failure == "" {
-		s.failure, s.mayPass = why, true
+		s.failure, s.mayPass = why, mayPass
 	}
 }
 
@@ -351,10 +343,7 @@ func (s *session) failed() bool {
 func (s *session) listen(of any) {
 	switch e := of.(type) {
 	case *fetch.EventRequestPaused:
-		select {
-		case s.requests <- e:
-		default: // it stays paused, until the time is over
-		}
+		s.enqueue(e)
 	case *network.EventLoadingFinished:
 		s.finish(e.RequestID)
 	case *network.EventLoadingFailed:
@@ -372,10 +361,28 @@ func (s *session) listen(of any) {
 	}
 }
 
+func (s *session) enqueue(e *fetch.EventRequestPaused) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case s.requests <- e:
+		s.arrived[e.NetworkID] = false
+	default: // it stays paused, until the time is over
+	}
+}
+
+// finish notes that an answer has arrived. The browser also reports what is no request, such as
+// data in a URL.
 func (s *session) finish(id network.RequestID) {
 	s.mu.Lock()
-	s.arrived[id] = true
+	_, asked := s.arrived[id]
+	if asked {
+		s.arrived[id] = true
+	}
 	s.mu.Unlock()
+	if !asked {
+		return
+	}
 	select {
 	case s.progress <- struct{}{}:
 	default: // a token is there already

@@ -1,0 +1,31 @@
+package render
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
+)
+
+// TestArrived: a session remembers the arrivals of answers that somebody may wait for, and no
+// others: a page can load any number of things that are no requests.
+func TestArrived(t *testing.T) {
+	s := &session{requests: make(chan *fetch.EventRequestPaused, 2), progress: make(chan struct{}, 1), arrived: make(map[network.RequestID]bool)}
+	for i := range 100 { // more than wait for an answer
+		s.listen(&fetch.EventRequestPaused{NetworkID: network.RequestID(fmt.Sprint("asked", i))})
+		s.listen(&network.EventLoadingFinished{RequestID: network.RequestID(fmt.Sprint("data", i))})
+	}
+	if len(s.arrived) != 2 {
+		t.Errorf("%d requests are remembered, and 2 wait for their answers", len(s.arrived))
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.listen(&network.EventLoadingFinished{RequestID: "asked0"})
+	s.await(t.Context(), "asked0")
+	s.await(ended, "asked1")
+	if len(s.arrived) != 0 {
+		t.Errorf("after the answers, %v is remembered", s.arrived)
+	}
+}
