@@ -2,11 +2,11 @@ package web_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -155,14 +155,14 @@ func TestInspectWindows(t *testing.T) {
 		return l
 	}
 	whole := read("")
-	for _, size := range []string{"1", "7", "60", "61"} {
+	for _, size := range []int{1, 7, 60, 61} {
 		var all lists
-		for offset := 0; offset < 70; offset += map[string]int{"1": 1, "7": 7, "60": 60, "61": 61}[size] {
-			part := read("&limit=" + size + "&offset=" + strconv.Itoa(offset))
+		for offset := 0; offset < 70; offset += size {
+			part := read(fmt.Sprintf("&limit=%d&offset=%d", size, offset))
 			all.Outlinks, all.Inlinks = append(all.Outlinks, part.Outlinks...), append(all.Inlinks, part.Inlinks...)
 		}
 		if !slices.Equal(all.Outlinks, whole.Outlinks) || !slices.Equal(all.Inlinks, whole.Inlinks) {
-			t.Errorf("windows of %s give other lists", size)
+			t.Errorf("windows of %d give other lists", size)
 		}
 	}
 	if l := read("&limit=0"); len(l.Outlinks)+len(l.Inlinks) != 0 {

@@ -21,8 +21,8 @@ type Credentials struct {
 // The minimum lengths of secrets, in characters. Only the limit on concurrent requests slows
 // down an attacker who guesses.
 const (
-	MinPassword = 8
-	MinToken    = 16
+	minPassword = 8
+	minToken    = 16
 )
 
 // Password returns credentials for HTTP Basic (RFC 7617), for one user.
@@ -30,8 +30,8 @@ func Password(user, password string) (*Credentials, error) {
 	switch {
 	case user == "" || strings.Contains(user, ":"):
 		return nil, errors.New("the user name must not be empty or contain a colon")
-	case utf8.RuneCountInString(password) < MinPassword:
-		return nil, fmt.Errorf("the password must have at least %d characters", MinPassword)
+	case utf8.RuneCountInString(password) < minPassword:
+		return nil, fmt.Errorf("the password must have at least %d characters", minPassword)
 	}
 	return &Credentials{user: sha256.Sum256([]byte(user)), secret: sha256.Sum256([]byte(password))}, nil
 }
@@ -39,8 +39,8 @@ func Password(user, password string) (*Credentials, error) {
 // Token returns credentials for HTTP Bearer (RFC 6750). In a browser, the token is the
 // password of any user.
 func Token(token string) (*Credentials, error) {
-	if utf8.RuneCountInString(token) < MinToken {
-		return nil, fmt.Errorf("the token must have at least %d characters", MinToken)
+	if utf8.RuneCountInString(token) < minToken {
+		return nil, fmt.Errorf("the token must have at least %d characters", minToken)
 	}
 	return &Credentials{secret: sha256.Sum256([]byte(token)), token: true}, nil
 }

@@ -37,15 +37,6 @@ const (
 	formSource = "source" // the HTML source, as text
 )
 
-// formOf reads the form of a copy that a request asks for.
-func formOf(r *http.Request) (string, error) {
-	switch form := r.URL.Query().Get("view"); form {
-	case formPage, formText, formSource:
-		return form, nil
-	}
-	return "", badRequest("the parameter view must be text or source, or absent")
-}
-
 // maxCopies is how many copies are made at a time. For each, memory holds the body as
 // fetched (bounded by the setting warc.max_body), decoded, and rewritten.
 const maxCopies = 8
@@ -64,38 +55,37 @@ func (s *Server) oneOfCopies(handle handlerFunc) handlerFunc {
 	}
 }
 
-// readCopy finds the copy that a request asks for, and returns its fetch and the
-// timestamp asked for.
-func (s *Server) readCopy(r *http.Request) (*page.Fetch, uint64, error) {
+// readCopy finds the copy that a request asks for, and returns its fetch, and the timestamp and
+// the form asked for.
+func (s *Server) readCopy(r *http.Request) (f *page.Fetch, at uint64, form string, err error) {
 	params := r.URL.Query()
 	u, err := urlOf(params)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, "", err
 	}
-	at, err := timestampOf(params, "at")
-	if err != nil {
-		return nil, 0, err
+	if at, err = timestampOf(params, "at"); err != nil {
+		return nil, 0, "", err
 	}
-	f, err := s.opts.Inspect.Copy(r.Context(), u, at)
-	if err != nil {
-		return nil, 0, fmt.Errorf("copy of %s: %w", u, err)
+	switch form = params.Get("view"); form {
+	case formPage, formText, formSource:
+	default:
+		return nil, 0, "", badRequest("the parameter view must be text or source, or absent")
 	}
-	return f, at, nil
+	if f, err = s.opts.Inspect.Copy(r.Context(), u, at); err != nil {
+		return nil, 0, "", fmt.Errorf("copy of %s: %w", u, err)
+	}
+	return f, at, form, nil
 }
 
 // copy sends the copy itself.
 func (s *Server) copy(w http.ResponseWriter, r *http.Request) error {
-	f, at, err := s.readCopy(r)
+	f, at, form, err := s.readCopy(r)
 	if err != nil {
 		return err
 	}
 	text, html, ok := page.BodyText(f)
 	if !ok {
 		return &requestError{http.StatusNotFound, "this URL has no cached copy: the body is neither HTML nor plain text"}
-	}
-	form, err := formOf(r)
-	if err != nil {
-		return err
 	}
 	mediaType := "text/plain; charset=utf-8"
 	switch {
@@ -152,11 +142,7 @@ type copyPage struct {
 
 // view sends the page around a copy.
 func (s *Server) view(w http.ResponseWriter, r *http.Request) error {
-	f, at, err := s.readCopy(r)
-	if err != nil {
-		return err
-	}
-	form, err := formOf(r)
+	f, at, form, err := s.readCopy(r)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,6 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 	view.CopyLink = viewLink(u, view.At())
 	view.Members = listPager(params, "members", numbers[0], d.MembersTotal)
 	view.Inlinks = listPager(params, "in", numbers[1], d.LinkingPagesTotal)
-	view.Inlinks.About = d.InlinksAbout
 	view.Outlinks = listPager(params, "out", numbers[2], d.LinkedPagesTotal)
 	return s.show(w, http.StatusOK, "document.html", &view)
 }

@@ -13,7 +13,6 @@ type pager struct {
 	From, To       int // first and last entry shown, counted from 1
 	Total          int
 	Of             string // what the list holds
-	About          bool   // Total is not exact
 	Beyond         bool   // there are more entries than the pages show
 }
 

@@ -90,9 +90,6 @@ func Open(t testing.TB) *Tab {
 	return b
 }
 
-// Context returns the context of the tab.
-func (b *Tab) Context() context.Context { return b.ctx }
-
 // hear records complaints and requests of the browser.
 func (b *Tab) hear(event any) {
 	b.mu.Lock()

@@ -44,6 +44,5 @@ func say(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, err := io.WriteString(w, text+"\n")
-	_ = err // the client has gone
+	_, _ = io.WriteString(w, text+"\n") // if it fails, the client has gone
 }

@@ -63,6 +63,5 @@ func (l *Live) status(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, err := w.Write(b.Bytes())
-	_ = err // the client has gone
+	_, _ = w.Write(b.Bytes()) // if it fails, the client has gone
 }
