@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -108,9 +107,3 @@ func (s *Server) Kill() {
 	s.run.Kill()
 	s.run.Wait()
 }
-
-// Pause stops the server until Resume.
-func (s *Server) Pause() { s.run.Signal(syscall.SIGSTOP) }
-
-// Resume continues a paused server.
-func (s *Server) Resume() { s.run.Signal(syscall.SIGCONT) }

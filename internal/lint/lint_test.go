@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -30,9 +31,12 @@ var forbidden = []Call{
 	},
 }
 
+// loaded parses the project once for all tests.
+var loaded = sync.OnceValues(func() ([]*File, error) { return Load("../..") })
+
 func project(t *testing.T) []*File {
 	t.Helper()
-	files, err := Load("../..")
+	files, err := loaded()
 	if err != nil {
 		t.Fatal(err)
 	}

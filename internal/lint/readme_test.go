@@ -8,10 +8,7 @@ import (
 	"testing"
 )
 
-var (
-	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)\n```")
-	link       = regexp.MustCompile(`\]\(([^)#:]+)\)`)
-)
+var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)\n```")
 
 func readme(t *testing.T) string {
 	t.Helper()
@@ -38,15 +35,6 @@ func TestReadmeCommandsAreTried(t *testing.T) {
 		}
 		if !strings.Contains(string(script), b[1]) {
 			t.Errorf(".ci/run does not run: %s", b[1])
-		}
-	}
-}
-
-// What the README points to is there.
-func TestReadmeLinks(t *testing.T) {
-	for _, m := range link.FindAllStringSubmatch(readme(t), -1) {
-		if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil {
-			t.Errorf("the README points to %s: %v", m[1], err)
 		}
 	}
 }
