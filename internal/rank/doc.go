@@ -29,16 +29,16 @@ func Estimate(inlinks int, in float64) float64 {
 	return Teleport + Damping*in
 }
 
-// AboutHighest is how much of the highest rank a member of a cluster needs to be
+// aboutHighest is how much of the highest rank a member of a cluster needs to be
 // chosen as if it were the highest (semantics.md section 4).
-const AboutHighest = 0.99
+const aboutHighest = 0.99
 
-// Equal is the relative difference below which two exact ranks count as equal:
+// equal is the relative difference below which two exact ranks count as equal:
 // floating point has no better.
-const Equal = 1e-9
+const equal = 1e-9
 
 // Qualifies reports whether a URL with an exact rank counts among the highest ranked of
 // its cluster.
 func Qualifies(rank, highest float64) bool {
-	return rank >= (AboutHighest-Equal)*highest
+	return rank >= (aboutHighest-equal)*highest
 }

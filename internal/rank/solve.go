@@ -3,7 +3,6 @@ package rank
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -37,9 +36,6 @@ type Solution struct {
 // is reached long before.
 const maxIterations = 1000
 
-// ErrTolerance: the tolerance is below what floating point can tell.
-var ErrTolerance = errors.New("rank: the ranks did not converge within the tolerance")
-
 // Solve computes all ranks by power iteration: every node pulls from its sources the
 // ranks of the previous iteration. Workers share the chunks of nodes. No worker writes
 // what another one reads, and one worker adds each sum in the order of the sources, so
@@ -70,7 +66,7 @@ func Solve(ctx context.Context, g *Graph, o Options) (*Solution, error) {
 			return &Solution{Ranks: s.ranks, Tolerance: tolerance, Iterations: n}, nil
 		}
 	}
-	return nil, fmt.Errorf("%w of %g after %d iterations", ErrTolerance, o.Tolerance, maxIterations)
+	return nil, fmt.Errorf("rank: solve: the ranks did not converge within the tolerance of %g in %d iterations", o.Tolerance, maxIterations)
 }
 
 func (o Options) withDefaults() Options {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/webindexer/indexer/page"
@@ -64,9 +65,7 @@ func TestGolden(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			fetches := s.Fetches()
 			got := export(t, fetches)
-			for i, j := 0, len(fetches)-1; i < j; i, j = i+1, j-1 {
-				fetches[i], fetches[j] = fetches[j], fetches[i]
-			}
+			slices.Reverse(fetches)
 			if backwards := export(t, fetches); backwards != got {
 				t.Errorf("the order of arrival matters:\n%s", diff(got, backwards))
 			}

@@ -11,8 +11,6 @@ import (
 	"github.com/webindexer/indexer/warc"
 )
 
-func asError(err error, target **Error) bool { return errors.As(err, target) }
-
 // TestPack packs every web, reads it back with package warc, and wants the same
 // fetches, the same bytes the second time, and nothing reported of good ones.
 func TestPack(t *testing.T) {

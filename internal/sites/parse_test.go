@@ -1,6 +1,7 @@
 package sites
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -66,8 +67,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		s, err := Parse("f", []byte(text))
 		if err != nil {
-			var at *Error
-			if !asError(err, &at) || at.Line < 1 || at.Line > strings.Count(text, "\n")+2 {
+			at, ok := errors.AsType[*Error](err)
+			if !ok || at.Line < 1 || at.Line > strings.Count(text, "\n")+2 {
 				t.Fatalf("no line: %v", err)
 			}
 			return

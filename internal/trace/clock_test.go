@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -93,13 +94,7 @@ func TestClockIsTrue(t *testing.T) {
 		check := func(what string, c *Clock) {
 			t.Helper()
 			last := time.Time{}
-			for _, ts := range slices.Sorted(func(yield func(uint64) bool) {
-				for ts := range truth {
-					if !yield(ts) {
-						return
-					}
-				}
-			}) {
+			for _, ts := range slices.Sorted(maps.Keys(truth)) {
 				at, within, ok := c.At(ts)
 				if !ok || truth[ts].Sub(at).Abs() > within || at.Before(last) {
 					t.Fatalf("seed %d, %s: timestamp %d was at %v; told %v ± %v, %t; the one before %v", seed, what, ts, truth[ts], at, within, ok, last)

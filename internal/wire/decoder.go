@@ -1,13 +1,11 @@
 // Package wire decodes stored records: varints, and strings and byte slices that follow
-// their length. After the first malformed field, a Decoder returns only zeros, so a caller
-// checks Failed once, at the end.
+// their length.
 package wire
 
 import "encoding/binary"
 
-// Decoder reads fields off the front of a record. After the first field that is
-// not there whole, every further one is zero and Failed reports it, so that a
-// record is read to its end and checked once.
+// Decoder reads fields off the front of a record. After the first malformed field, it returns
+// only zeros, so a caller checks Failed once, at the end.
 type Decoder struct {
 	rest   []byte
 	failed bool

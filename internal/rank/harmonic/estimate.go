@@ -22,12 +22,12 @@ func registersFor(nodes int) int {
 	return log
 }
 
-// Estimate counts for each node the nodes within 1, 2, 3… steps of it, with HyperLogLog
+// estimate counts for each node the nodes within 1, 2, 3… steps of it, with HyperLogLog
 // counters of 1<<log registers (Flajolet et al., 2007): the counter of a ball is the
 // greatest of those of its sources' balls, register by register; only of those that grew
 // in the step before. It ends when no ball has grown. A node enters by a hash of its
 // number, so the same graph gives the same numbers.
-func Estimate(ctx context.Context, g *Graph, log int) ([]float64, error) {
+func estimate(ctx context.Context, g *Graph, log int) ([]float64, error) {
 	n, m := g.Nodes(), 1<<log
 	balls, next := make([]byte, n*m), make([]byte, n*m)
 	grew, grows := make([]bool, n), make([]bool, n)
@@ -54,7 +54,7 @@ func Estimate(ctx context.Context, g *Graph, log int) ([]float64, error) {
 				continue
 			}
 			any = true
-			size := max(estimate(ball), sizes[node])
+			size := max(counted(ball), sizes[node])
 			sums[node] += (size - sizes[node]) / float64(distance)
 			sizes[node] = size
 		}
@@ -73,9 +73,9 @@ func mergeRegisters(ball, other []byte) {
 	}
 }
 
-// estimate is the number of what a counter counted; small ones by the registers that are
+// counted is the number of what a counter counted; small ones by the registers that are
 // empty.
-func estimate(registers []byte) float64 {
+func counted(registers []byte) float64 {
 	sum, empty := 0.0, 0
 	for _, r := range registers {
 		sum += powers[r]

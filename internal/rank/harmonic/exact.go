@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// Exact searches from 64 nodes at a time, one bit each (Then et al.: The More the Merrier,
+// exact searches from 64 nodes at a time, one bit each (Then et al.: The More the Merrier,
 // 2014): a step of all of them is one pass over the edges. The time is that of nodes/64
 // passes for each step of the longest distance; memory is 24 bytes for a node.
-func Exact(ctx context.Context, g *Graph) ([]float64, error) {
+func exact(ctx context.Context, g *Graph) ([]float64, error) {
 	n := g.Nodes()
 	sums := make([]float64, n)
 	seen, front, next := make([]uint64, n), make([]uint64, n), make([]uint64, n)

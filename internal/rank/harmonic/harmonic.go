@@ -2,7 +2,7 @@
 // 1/d over the distances d from all other nodes that reach a node (Boldi, Vigna: Axioms
 // for Centrality, 2014). Common Crawl orders hosts by it; package feed exports it.
 //
-// For up to ExactNodes nodes the result is exact, by a breadth-first search from every node.
+// For up to 20,000 nodes the result is exact, by a breadth-first search from every node.
 // For larger graphs it is an estimate, with probabilistic counters (Boldi, Vigna: In-Core
 // Computation of Geometric Centralities with HyperBall, 2013). Both give the same numbers for
 // the same graph on every machine.
@@ -24,8 +24,8 @@ type Graph struct {
 // MaxNodes bounds a graph.
 const MaxNodes = math.MaxUint32
 
-// ErrEdge is wrapped by the error for an edge that cannot be added.
-var ErrEdge = errors.New("harmonic: an edge out of order")
+// errEdge is wrapped by the error for an edge that cannot be added.
+var errEdge = errors.New("harmonic: an edge out of order")
 
 // Builder makes a graph of edges that come ordered by target, and then by source.
 type Builder struct {
@@ -45,9 +45,9 @@ func (b *Builder) Add(source, target uint32) error {
 	edge := [2]uint32{target, source}
 	switch {
 	case int(source) >= b.nodes || int(target) >= b.nodes:
-		return fmt.Errorf("%w: from %d to %d of %d nodes", ErrEdge, source, target, b.nodes)
+		return fmt.Errorf("%w: from %d to %d of %d nodes", errEdge, source, target, b.nodes)
 	case b.any && (edge[0] < b.last[0] || edge[0] == b.last[0] && edge[1] < b.last[1]):
-		return fmt.Errorf("%w: from %d to %d after that from %d to %d", ErrEdge, source, target, b.last[1], b.last[0])
+		return fmt.Errorf("%w: from %d to %d after that from %d to %d", errEdge, source, target, b.last[1], b.last[0])
 	case source == target || b.any && edge == b.last:
 		return nil
 	}
@@ -75,13 +75,13 @@ func (g *Graph) Nodes() int { return len(g.starts) - 1 }
 
 func (g *Graph) sourcesOf(node int) []uint32 { return g.sources[g.starts[node]:g.starts[node+1]] }
 
-// ExactNodes is up to how many nodes centralities are exact: some seconds of work.
-const ExactNodes = 20_000
+// exactNodes is up to how many nodes centralities are exact: some seconds of work.
+const exactNodes = 20_000
 
 // Centralities are those of all nodes: exact ones, or estimates. The error is that of ctx.
 func Centralities(ctx context.Context, g *Graph) ([]float64, error) {
-	if g.Nodes() <= ExactNodes {
-		return Exact(ctx, g)
+	if g.Nodes() <= exactNodes {
+		return exact(ctx, g)
 	}
-	return Estimate(ctx, g, registersFor(g.Nodes()))
+	return estimate(ctx, g, registersFor(g.Nodes()))
 }

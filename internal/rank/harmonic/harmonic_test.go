@@ -81,7 +81,7 @@ func TestExactAgainstSearch(t *testing.T) {
 	for range 100 {
 		n := 1 + r.IntN(256)
 		edges := randomEdges(r, n, r.IntN(4*n))
-		got, err := Exact(t.Context(), build(t, n, edges))
+		got, err := exact(t.Context(), build(t, n, edges))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,21 +100,21 @@ func TestEstimateAgainstExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2)) // estimates of one graph depend on each other
 	const n = 3000
 	g := build(t, n, randomEdges(r, n, 4*n))
-	exact, err := Exact(t.Context(), g)
+	want, err := exact(t.Context(), g)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, log := range []int{4, 6, 8} {
-		got, err := Estimate(t.Context(), g, log)
+		got, err := estimate(t.Context(), g, log)
 		if err != nil {
 			t.Fatal(err)
 		}
 		squares, nodes := 0.0, 0
 		for i := range got {
-			if exact[i] > 100 {
-				e := got[i]/exact[i] - 1
+			if want[i] > 100 {
+				e := got[i]/want[i] - 1
 				squares, nodes = squares+e*e, nodes+1
-			} else if exact[i] == 0 && got[i] != 0 {
+			} else if want[i] == 0 && got[i] != 0 {
 				t.Errorf("nobody reaches %d, and it has %g", i, got[i])
 			}
 		}
@@ -123,7 +123,7 @@ func TestEstimateAgainstExact(t *testing.T) {
 		if nodes < n/2 || off > most {
 			t.Errorf("%d registers: %d nodes are off by %g, at most %g", 1<<log, nodes, off, most)
 		}
-		again, err := Estimate(t.Context(), g, log)
+		again, err := estimate(t.Context(), g, log)
 		if err != nil || !slices.Equal(got, again) {
 			t.Error("another estimate of the same graph", err)
 		}
@@ -145,7 +145,7 @@ func TestErrors(t *testing.T) {
 		for _, e := range edges {
 			err = errors.Join(err, b.Add(e[0], e[1]))
 		}
-		if !errors.Is(err, ErrEdge) {
+		if !errors.Is(err, errEdge) {
 			t.Errorf("%v: %v", edges, err)
 		}
 	}
@@ -153,26 +153,26 @@ func TestErrors(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
 	g := build(t, 2, [][2]uint32{{0, 1}})
-	if _, err := Exact(ctx, g); !errors.Is(err, gone) {
+	if _, err := exact(ctx, g); !errors.Is(err, gone) {
 		t.Error(err)
 	}
-	if _, err := Estimate(ctx, g, 4); !errors.Is(err, gone) {
+	if _, err := estimate(ctx, g, 4); !errors.Is(err, gone) {
 		t.Error(err)
 	}
 }
 
 // BenchmarkExact is at the bound: as many nodes as are exact, ten edges each.
-func BenchmarkExact(b *testing.B) { benchmark(b, Exact) }
+func BenchmarkExact(b *testing.B) { benchmark(b, exact) }
 
 // BenchmarkEstimate is of the same graph.
 func BenchmarkEstimate(b *testing.B) {
 	benchmark(b, func(ctx context.Context, g *Graph) ([]float64, error) {
-		return Estimate(ctx, g, registersFor(g.Nodes()))
+		return estimate(ctx, g, registersFor(g.Nodes()))
 	})
 }
 
 func benchmark(b *testing.B, compute func(context.Context, *Graph) ([]float64, error)) {
-	g := build(b, ExactNodes, randomEdges(rand.New(rand.NewPCG(1, 0)), ExactNodes, 10*ExactNodes))
+	g := build(b, exactNodes, randomEdges(rand.New(rand.NewPCG(1, 0)), exactNodes, 10*exactNodes))
 	for b.Loop() {
 		if _, err := compute(b.Context(), g); err != nil {
 			b.Fatal(err)
