@@ -180,11 +180,12 @@ func (q *queue) shortfall() int {
 // starving reports whether workers have too little to do.
 func (q *queue) starving() bool { return q.shortfall() > 0 }
 
-// unleased counts the waiting rows of observers without a lease.
+// unleased counts the ready rows of observers without a lease. Rows that back off do not count:
+// they give the workers nothing to do, possibly for as long as a search server is down.
 func (q *queue) unleased() (n int) {
-	for i := range q.waiting {
+	for i := range q.ready {
 		if !q.registry.list[i].leased() {
-			n += q.waiting[i]
+			n += len(q.ready[i])
 		}
 	}
 	return n

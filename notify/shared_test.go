@@ -26,7 +26,7 @@ type fleet struct {
 	office *sharedtest.Office
 	runs   *tally
 	leader atomic.Pointer[sharedtest.Process] // who holds the lease
-	before func() error                       // called by each run of first and second; may be nil
+	before func(rows []string) error          // called by each run of first and second; may be nil
 	absent *sync.WaitGroup                    // processes whose first run all others wait for; may be nil
 }
 
@@ -89,7 +89,7 @@ func (f *fleet) observers() []Observer {
 		return func(ctx context.Context, tx *txn.Txn, rows []string) error {
 			arrive()
 			if f.before != nil {
-				if err := f.before(); err != nil {
+				if err := f.before(rows); err != nil {
 					return err
 				}
 			}
@@ -355,7 +355,7 @@ func letters(t *testing.T, m *member) []DeadLetter {
 func TestTroubleMakesNoDeadLetters(t *testing.T) {
 	f := newFleet(t)
 	var failures atomic.Int64
-	f.before = func() error {
+	f.before = func([]string) error {
 		if failures.Add(1) <= 3 { // two are enough for a dead letter otherwise
 			return errors.New("the store is down")
 		}
