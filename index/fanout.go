@@ -237,7 +237,7 @@ func merged(answers []*Answer, n int, order func(a, b Found) int) []candidate {
 			}
 		}
 		slices.SortStableFunc(list, order)
-		list = slices.CompactFunc(list, func(a, b Found) bool { return a.URL == b.URL })
+		list = firstOfEach(list, func(d *Found) page.URL { return d.URL })
 	}
 	out := make([]candidate, min(max(n, 0), len(list)))
 	for i := range out {
@@ -245,6 +245,17 @@ func merged(answers []*Answer, n int, order func(a, b Found) int) []candidate {
 		out[i] = candidate{id: d.ID, score: d.Score, text: d.Score, rank: d.Rank, url: d.URL, language: d.Language, title: d.Title, key: d.key}
 	}
 	return out
+}
+
+// firstOfEach drops what has the URL of an element before it.
+func firstOfEach[T any](list []T, urlOf func(*T) page.URL) []T {
+	seen := make(map[page.URL]bool, len(list))
+	return slices.DeleteFunc(list, func(e T) bool {
+		u := urlOf(&e)
+		again := seen[u]
+		seen[u] = true
+		return again
+	})
 }
 
 // matchAnchors says how well anchors of the documents agree with the query.

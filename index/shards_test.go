@@ -187,6 +187,52 @@ func TestTiedShards(t *testing.T) {
 	}
 }
 
+// TestMovedBetweenShards: while a URL moves from a cluster of one shard to a cluster of another one,
+// both have it, with other texts and so with other scores. A result shows it once.
+func TestMovedBetweenShards(t *testing.T) {
+	d := newDivided(t, 2)
+	words := strings.Repeat("tides of the harbour, as the keeper of the lighthouse wrote them down; ", 20)
+	for i, w := range d.writers {
+		cluster := func(n int) page.ContentKey { return page.ContentKey{byte(128 * i), byte(n)} }
+		moves := Document{Cluster: cluster(0), Seq: 1, URL: "https://moves.example/", Title: "Harbour " + strings.Repeat("old ", i), Text: words[:len(words)>>i]}
+		apply(t, w, Upsert(&moves))
+		for n := 1; n < 5; n++ {
+			apply(t, w, Upsert(&Document{Cluster: cluster(n), Seq: 1, URL: page.URL(fmt.Sprintf("https://stays%d-%d.example/", i, n)), Title: "Harbour", Text: words[:len(words)*3/4] + fmt.Sprint(i, n)}))
+		}
+	}
+	for _, q := range []string{"harbour", "harbour tides", "tides walrus", `"keeper of the lighthouse"`} {
+		for _, o := range []Options{{}, {Unfold: true}, {Sort: ByDate}} {
+			res, err := d.Search(t.Context(), q, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := make(map[string]int)
+			for _, h := range res.Hits {
+				seen[string(h.URL)]++
+				for _, also := range h.Also {
+					seen[also.URL]++
+				}
+			}
+			if seen["https://moves.example/"] != 1 {
+				t.Errorf("%s, %+v: it is shown %d times: %v", q, o, seen["https://moves.example/"], seen)
+			}
+		}
+	}
+	similar, err := d.Similar(t.Context(), "https://stays0-1.example/", SimilarOptions{Threshold: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for _, p := range similar.Pages {
+		if p.URL == "https://moves.example/" {
+			shown++
+		}
+	}
+	if shown != 1 {
+		t.Errorf("among similar pages it is shown %d times: %+v", shown, similar.Pages)
+	}
+}
+
 // lame is a shard that fails at its n-th question, or at the beginning.
 type lame struct {
 	ShardSource

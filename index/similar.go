@@ -76,7 +76,7 @@ func SortSimilar(list []SimilarPage, n int) []SimilarPage {
 	slices.SortFunc(list, func(a, b SimilarPage) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.URL, b.URL))
 	})
-	list = slices.CompactFunc(list, func(a, b SimilarPage) bool { return a.URL == b.URL }) // see merged
+	list = firstOfEach(list, func(p *SimilarPage) page.URL { return p.URL }) // see merged
 	return list[:min(n, len(list))]
 }
 

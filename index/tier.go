@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/page"
 )
 
 // tier is the documents of one breadth of the query while they are found and sorted.
@@ -123,16 +124,17 @@ func (s *search) farther(ctx context.Context, t *tier, n int, best []candidate) 
 	return without(without(found, t.above), best), err
 }
 
-// without removes from list what is in seen, or folded into that.
+// without removes from list what is in seen, or folded into that. It goes by URLs, because two shards
+// may have one (merged).
 func without(list, seen []candidate) []candidate {
-	ids := make(map[int64]bool, len(seen))
+	urls := make(map[page.URL]bool, len(seen))
 	for i := range seen {
-		ids[seen[i].id] = true
+		urls[seen[i].url] = true
 		if seen[i].folded != nil {
 			for _, c := range *seen[i].folded {
-				ids[c.id] = true
+				urls[c.url] = true
 			}
 		}
 	}
-	return slices.DeleteFunc(list, func(c candidate) bool { return ids[c.id] })
+	return slices.DeleteFunc(list, func(c candidate) bool { return urls[c.url] })
 }
