@@ -48,7 +48,7 @@ func (s Snippet) Render(open, close string, escape func(string) string) string {
 	return b.String()
 }
 
-// snippetBytes is about how long a snippet is.
+// snippetBytes is about how long a snippet is. Without its ellipses, it is never longer.
 const snippetBytes = 240
 
 // match is a token of the text that the query has.
@@ -213,7 +213,7 @@ func bestWindow(text string, m *matcher) (matches []match, best window) {
 			break
 		}
 		found, ok := m.match(text, &t.Token)
-		if !ok {
+		if !ok || found.end-found.start > snippetBytes { // a letter may have any number of marks
 			continue
 		}
 		matches = append(matches, found)

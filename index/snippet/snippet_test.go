@@ -25,7 +25,7 @@ func FuzzSnippet(f *testing.F) {
 			terms = c.Terms
 		}
 		s := Make(Source{Text: text}, NewMatcher(terms, "en"))
-		if !utf8.ValidString(s.Text) {
+		if !utf8.ValidString(s.Text) || len(s.Text) > snippetBytes+2*len(ellipsis) {
 			t.Fatalf("snippet %q", s.Text)
 		}
 		pos := 0
@@ -90,6 +90,26 @@ func TestMainContent(t *testing.T) {
 		}
 		if got := Make(s, NewMatcher(q.Terms, "en")).Render("**", "**", nil); got != c.want {
 			t.Errorf("%q in %q: %q, want %q", c.query, c.text, got, c.want)
+		}
+	}
+}
+
+// TestLongWord: a word that is longer than a snippet, such as letters with very many marks, is not
+// shown as a match.
+func TestLongWord(t *testing.T) {
+	for _, long := range []string{"te" + strings.Repeat("\u0301", 16_000) + "xt", strings.Repeat("qwerty", 5_000)} {
+		var tok analysis.Tokenizer
+		tok.Reset(long)
+		tok.Next()
+		q, err := query.Compile(string(tok.Token.Text), nil, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{long, "before " + long + " behind", strings.Repeat("before ", 50) + long} {
+			s := Make(Source{Text: text}, NewMatcher(q.Terms, ""))
+			if len(s.Text) > snippetBytes+2*len(ellipsis) || !utf8.ValidString(s.Text) {
+				t.Errorf("a snippet of %d bytes: %.40q", len(s.Text), s.Text)
+			}
 		}
 	}
 }
