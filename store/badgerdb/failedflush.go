@@ -27,6 +27,7 @@ import (
 // Badger would never end: then Close blocks Badger where it logs the line, and abandons it.
 const (
 	flushFailed = "error flushing memtable to disk"
+	dropFailed  = "While trying to flush memtable" // in DropPrefix, which does not try again
 	// After failsMany failures within closeWithin, the disk counts as failing for good. Badger
 	// tries again after a second.
 	failsMany = 5

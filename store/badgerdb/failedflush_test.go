@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"syscall"
 	"testing"
 
@@ -88,4 +89,37 @@ func TestUnlist(t *testing.T) {
 	if !maps.Equal(before.tables, after.tables) {
 		t.Errorf("tables %v, before %v", after.tables, before.tables)
 	}
+}
+
+// TestFailedDrop: after Badger could not write the memtable in a flush of the table's own, the
+// table takes no more writes. Another flush would make Badger read a memtable that it has released.
+func TestFailedDrop(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+	if err := os.WriteFile(tableFile(dir, 1), []byte("in the way"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Reclaim(t.Context()); !errors.Is(err, store.ErrBroken) {
+		t.Errorf("the flush: %v", err)
+	}
+	if db.failed.err() == nil {
+		t.Error("it is not noted which files Badger has removed")
+	}
+	if err := db.Reclaim(t.Context()); !errors.Is(err, store.ErrBroken) {
+		t.Errorf("another one: %v", err)
+	}
+	m := store.RowMutation{Row: []byte("row"), Mutations: []store.Mutation{mutation("data", "c", 2, "w")}}
+	if _, err := db.Mutate(t.Context(), m); !errors.Is(err, store.ErrBroken) || !errors.Is(err, store.ErrNotDone) {
+		t.Errorf("a write after that: %v", err)
+	}
+	if got := readRow(t, db, "row"); got != "data:c@1=v" {
+		t.Errorf("read %q", got)
+	}
+	closeTest(t, db)
+	db = openTest(t, dir, Options{})
+	if got := readRow(t, db, "row"); got != "data:c@1=v" {
+		t.Errorf("read %q after opening it again", got)
+	}
+	closeTest(t, db)
 }

@@ -30,11 +30,11 @@ func (silent) Warnf(string, ...any)  {}
 func (silent) Infof(string, ...any)  {}
 func (silent) Debugf(string, ...any) {}
 
-// badgerLog passes Badger's messages on, and listens for five of them, because Badger has
+// badgerLog passes Badger's messages on, and listens for six of them, because Badger has
 // no other hooks. "Ignoring table …" says that Badger opens without a table file whose
 // checksum is wrong, which would silently lose its cells, so Open fails. Two come before a
 // compaction makes a table file (tablemaking.go), and at its end. One says that a memtable
-// was full (blobsync.go), and the last one that it could not be written (failedflush.go).
+// was full (blobsync.go), and the last two that it could not be written (failedflush.go).
 type badgerLog struct {
 	to        Logger
 	making    func()         // called before a compaction makes a table file; may be nil
@@ -57,7 +57,7 @@ func (l *badgerLog) Errorf(format string, args ...any) {
 		l.ignored = append(l.ignored, strings.TrimPrefix(fmt.Sprintf(format, args...), ignoringTable))
 		l.mu.Unlock()
 	}
-	if l.failed != nil && strings.HasPrefix(format, flushFailed) {
+	if l.failed != nil && (strings.HasPrefix(format, flushFailed) || strings.HasPrefix(format, dropFailed)) {
 		l.failed(fmt.Errorf(strings.TrimSuffix(trimmed(format), ", retrying"), args...))
 	}
 	l.to.Errorf("badger: "+trimmed(format), args...)

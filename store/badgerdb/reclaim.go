@@ -72,8 +72,9 @@ const (
 // it. It runs in the committer's goroutine, because Badger refuses writes while it drops
 // keys, instead of making them wait.
 //
-// If writing the key fails, the table accepts no more writes, as after any failed write.
-// If dropping it fails, the key stays, which is harmless.
+// If any of it fails, the table accepts no more writes. After a failed drop, Badger 4.9.6 may have
+// the memtable twice, as the one to write to and as one that is written out: it would release it, and
+// then go on reading it.
 func (db *DB) flush() error {
 	c := db.committer
 	txn := db.badger.NewTransactionAt(c.seq, true)
@@ -91,7 +92,7 @@ func (db *DB) flush() error {
 		return c.fail(err)
 	}
 	if err := db.badger.DropPrefix([]byte{flushID}); err != nil {
-		return runError("writing out what is in memory", err)
+		return c.fail(runError("writing out what is in memory", err))
 	}
 	c.fill.empty()
 	return nil
