@@ -195,7 +195,9 @@ func commitLock(c Column, l lockRecord, commit uint64, primary bool) []store.Mut
 //
 // A process that others may consider dead leaves the locks to them. They may have rolled a cell
 // forward, and collected that version when a deletion had replaced it. Written again now, the
-// version would come back.
+// version would come back. That can still happen to a process that is stopped between this check
+// and its writes. Only a guard on each of them would prevent it, and no engine has guards for
+// writes of many rows.
 func (c *committing) finish(ctx context.Context, commit uint64) error {
 	if c.t.db.checkAlive() != nil {
 		return nil
