@@ -35,7 +35,7 @@ func (l *Live) events(w http.ResponseWriter, r *http.Request) {
 	m := l.monitor
 	if !m.enter(l.opts.Clients) {
 		w.Header().Set("Retry-After", "10")
-		say(w, http.StatusServiceUnavailable, fmt.Sprintf("%d clients already follow the status, which is the limit; reload the page instead", l.opts.Clients))
+		say(w, http.StatusServiceUnavailable, fmt.Sprintf("no more clients can follow the status (limit: %d); reload the page instead", l.opts.Clients))
 		return
 	}
 	defer m.leave()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -115,6 +116,9 @@ func TestEventsAreBounded(t *testing.T) {
 	c := follow(t, server, "")
 	if c.resp.StatusCode != http.StatusServiceUnavailable || c.resp.Header.Get("Retry-After") == "" {
 		t.Fatalf("a third client got %d", c.resp.StatusCode)
+	}
+	if why, err := io.ReadAll(c.resp.Body); err != nil || !strings.Contains(string(why), "no more clients can follow the status (limit: 2)") {
+		t.Errorf("a third client was told %q, %v", why, err)
 	}
 	if err := a.resp.Body.Close(); err != nil {
 		t.Fatal(err)
