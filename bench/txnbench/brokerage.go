@@ -61,7 +61,7 @@ func Brokerage(ctx context.Context, o BrokerageOptions) (rows []BrokerageRow, er
 		for _, commission := range []string{commissionDirect, commissionSide, commissionNone} {
 			r, err := measure.InTemp(func(dir string) (BrokerageRow, error) { return brokerage(ctx, dir, mode, commission, o) })
 			if err != nil {
-				return nil, fmt.Errorf("bench txn brokerage: commission to %s: %w", commission, err)
+				return nil, fmt.Errorf("bench txn brokerage: commission: %s: %w", commission, err)
 			}
 			rows = append(rows, r)
 			fmt.Fprintln(o.Log, r.String())
@@ -95,7 +95,7 @@ func brokerage(ctx context.Context, dir string, mode txn.Mode, commission string
 			return err
 		}
 		defer func() { err = errors.Join(err, pipeline.Stop()) }()
-		begun, cpu := db.Counters().Begun.Load(), measure.ProcessorTime()
+		cpu := measure.ProcessorTime()
 		row.Rate, err = rate(ctx, o.Goroutines, o.Slice, f.transaction)
 		if err != nil {
 			return err
@@ -113,7 +113,7 @@ func brokerage(ctx context.Context, dir string, mode txn.Mode, commission string
 		if used := measure.ProcessorTime() - cpu; used > 0 { // includes combining the remaining rows
 			row.PerCore = float64(done) / used.Seconds()
 		}
-		row.Retries = float64(db.Counters().Begun.Load()-begun)/float64(max(done, 1)) - 1
+		row.Retries = float64(f.retries.Load()) / float64(max(done, 1))
 		return f.audit(ctx)
 	})
 	return row, err
@@ -123,8 +123,8 @@ var pathNames = map[txn.Mode]string{txn.OnePhase: "one-phase", txn.TwoPhase: "tw
 
 // String is the row as a line.
 func (r *BrokerageRow) String() string {
-	return fmt.Sprintf("brokerage  %-9s  commission to %-12s  %7.0f tx/s  %7.0f tx/s per core  %.3f retries each  %.2f s to combine the rest  %v",
-		r.Path, r.Commission, r.Rate, r.PerCore, r.Retries, r.Combined, r.Kinds)
+	return fmt.Sprintf("brokerage  %-9s  commission: %-12s  %7.0f tx/s  %7.0f tx/s per core  %.3f retries each  %.2f s to combine the rest  %d orders, %d results, %d feeds, %d positions",
+		r.Path, r.Commission, r.Rate, r.PerCore, r.Retries, r.Combined, r.Kinds[orders], r.Kinds[results], r.Kinds[feeds], r.Kinds[positions])
 }
 
 // transaction draws one of the four, in about the proportions of TPC-E, in which

@@ -21,10 +21,35 @@ func TestBrokerage(t *testing.T) {
 	}
 	for _, r := range rows {
 		for kind, n := range r.Kinds {
-			if n == 0 && kind != "market feed" { // one in a hundred
+			if n == 0 && kind != feeds { // one in a hundred
 				t.Errorf("%s, %s: no %s", r.Path, r.Commission, kind)
 			}
 		}
+	}
+}
+
+// TestRetries: what is run again is a retry, and what another transaction begins is none.
+func TestRetries(t *testing.T) {
+	f := newFirm(BrokerageOptions{}, commissionNone)
+	err := withDB(t.Context(), t.TempDir(), txn.Options{}, badgerdb.Options{}, func(db *txn.DB) error {
+		f.db = db
+		set := func(tx *txn.Txn) error {
+			tx.Set(securityRow(1), field, numbers(1))
+			return nil
+		}
+		disturbed := false
+		return f.run(t.Context(), func(tx *txn.Txn) error {
+			if !disturbed {
+				disturbed = true
+				if _, err := db.Run(t.Context(), set); err != nil {
+					return err
+				}
+			}
+			return set(tx)
+		})
+	})
+	if err != nil || f.retries.Load() != 1 {
+		t.Errorf("%d retries, %v, want 1", f.retries.Load(), err)
 	}
 }
 

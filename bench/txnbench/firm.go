@@ -28,7 +28,17 @@ type firm struct {
 	submitted  chan int64 // trades that the market has yet to execute
 
 	orders, results, feeds, positions atomic.Int64
+
+	retries atomic.Int64 // of all of these
 }
+
+// The kinds of transactions in BrokerageRow.Kinds.
+const (
+	orders    = "trade order"
+	results   = "trade result"
+	feeds     = "market feed"
+	positions = "customer position"
+)
 
 var (
 	field        = txn.Column{Group: column.Group, Name: "v"}
@@ -50,8 +60,7 @@ func newFirm(o BrokerageOptions, commission string) *firm {
 
 func (f *firm) kinds() map[string]int64 {
 	return map[string]int64{
-		"trade order": f.orders.Load(), "trade result": f.results.Load(),
-		"market feed": f.feeds.Load(), "customer position": f.positions.Load(),
+		orders: f.orders.Load(), results: f.results.Load(), feeds: f.feeds.Load(), positions: f.positions.Load(),
 	}
 }
 
@@ -98,6 +107,19 @@ func get(ctx context.Context, tx *txn.Txn, row string, c txn.Column, n int) ([]i
 	return list, nil
 }
 
+// run runs a transaction of a customer or of the market, and counts its retries.
+func (f *firm) run(ctx context.Context, fn func(*txn.Txn) error) error {
+	again := false
+	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
+		if again {
+			f.retries.Add(1)
+		}
+		again = true
+		return fn(tx)
+	})
+	return err
+}
+
 // openAccounts opens the accounts and lists the securities.
 func (f *firm) openAccounts(ctx context.Context) error {
 	const per = 1000
@@ -124,7 +146,7 @@ func (f *firm) openAccounts(ctx context.Context) error {
 func (f *firm) tradeOrder(ctx context.Context, rng *rand.Rand) error {
 	t := f.trades.Add(1)
 	c, s, quantity := rng.Int64N(int64(f.customers)), rng.Int64N(int64(f.securities)), 1+rng.Int64N(100)
-	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
+	err := f.run(ctx, func(tx *txn.Txn) error {
 		cash, err := get(ctx, tx, accountRow(c), field, 1)
 		if err != nil {
 			return err
@@ -167,7 +189,7 @@ func (f *firm) tradeResult(ctx context.Context, rng *rand.Rand) error {
 	default:
 		return f.tradeOrder(ctx, rng)
 	}
-	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
+	err := f.run(ctx, func(tx *txn.Txn) error {
 		trade, err := get(ctx, tx, tradeRow(t), field, 5)
 		if err != nil {
 			return err
@@ -245,7 +267,7 @@ func (f *firm) combine(ctx context.Context, tx *txn.Txn, rows []string) error {
 // marketFeed: the prices of some securities move.
 func (f *firm) marketFeed(ctx context.Context, rng *rand.Rand) error {
 	first, moves := rng.Int64N(int64(f.securities)), rng.Int64N(1<<feedTickers)
-	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
+	err := f.run(ctx, func(tx *txn.Txn) error {
 		for i := range int64(min(feedTickers, f.securities)) {
 			row := securityRow((first + i) % int64(f.securities))
 			price, err := get(ctx, tx, row, field, 1)
