@@ -192,7 +192,7 @@ func TestContinuedWhileLimited(t *testing.T) {
 			g.add([]txn.Notification{{Cell: txn.Cell{Row: row, Column: col("i")}, Observer: "index", TS: g.ts, Continues: true}}, true)
 		}
 		found("a")
-		g.requeue(g.begin(), func(*entry) time.Duration { return time.Hour })
+		g.requeue(g.begin(), time.Hour)
 		g.notify("index", "i", "b")
 		g.mu.Lock()
 		g.wanted, g.working = 1, []bool{true}

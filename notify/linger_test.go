@@ -97,7 +97,7 @@ func TestLingerAfterFailure(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		batch := g.begin()
 		batch[0].most = 1
-		g.requeue(batch, func(*entry) time.Duration { return 0 })
+		g.requeue(batch, 0)
 		if again := g.begin(); len(again) != 1 {
 			t.Fatalf("took %d rows, want the one that failed", len(again))
 		} else {

@@ -263,7 +263,7 @@ func (q *queue) giveBack(batch []*entry, ran bool) {
 }
 
 // requeue returns entries for another run after a delay.
-func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
+func (q *queue) requeue(batch []*entry, delay time.Duration) {
 	now := time.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -275,8 +275,8 @@ func (q *queue) requeue(batch []*entry, delay func(*entry) time.Duration) {
 		e.newest = max(e.newest, e.again)
 		e.urgent = e.urgent || e.againUrgent
 		e.again, e.doubtful, e.continues, e.againUrgent = 0, true, false, false
-		if d := delay(e); d > 0 && !q.eager {
-			q.delayUntil(e, now.Add(d))
+		if delay > 0 && !q.eager {
+			q.delayUntil(e, now.Add(delay))
 		} else {
 			q.makeReady(e)
 		}

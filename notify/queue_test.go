@@ -66,10 +66,10 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 		r := runs[i]
 		runs = append(runs[:i], runs[i+1:]...)
 		if !commit {
-			q.requeue(r.batch, func(e *entry) time.Duration {
+			for _, e := range r.batch {
 				e.most = rng.IntN(3)
-				return time.Duration(rng.IntN(2000)) * time.Millisecond
-			})
+			}
+			q.requeue(r.batch, time.Duration(rng.IntN(2000))*time.Millisecond)
 			return
 		}
 		for _, e := range r.batch {

@@ -35,47 +35,50 @@ func (p *Pipeline) conflicted(batch []*entry, cause error) {
 	unknown := errors.Is(cause, txn.ErrUnknown)
 	half := (len(batch) + 1) / 2
 	for part := range slices.Chunk(batch, half) {
-		attempts := 0
 		for _, e := range part {
 			e.most = half
-			e.attempts++
-			attempts = max(attempts, e.attempts)
 			e.unknown = e.unknown || unknown
 		}
-		d := backoff(conflictDelay, attempts)
-		p.retry(part, func(*entry) time.Duration { return d })
+		p.retryTogether(part, conflictDelay)
 	}
 }
 
 // failedRun retries a failed row several times and then sets it aside, or at once if the
 // error is permanent. It halves a batch first, to find the row that fails: the other rows
-// come back in batches, and a batch that was only too large fits after a few halvings.
+// come back in batches, and a batch that was only too large fits after a few halvings. If no
+// row has caused the failure, the batch comes back as it is.
 func (p *Pipeline) failedRun(ctx context.Context, o *Observer, batch []*entry, cause error) {
-	begun := !errors.Is(cause, errBegin) && !errors.Is(cause, ErrUnavailable) && !p.storeFailedLately()
-	if begun && len(batch) > 1 {
+	if errors.Is(cause, errBegin) || errors.Is(cause, ErrUnavailable) || p.storeFailedLately() {
+		p.retryTogether(batch, failureDelay)
+		return
+	}
+	if len(batch) > 1 {
 		for _, e := range batch {
 			e.most = (len(batch) + 1) / 2
 		}
-		p.retry(batch, func(*entry) time.Duration { return 0 })
+		p.retry(batch, 0)
 		return
 	}
-	for _, e := range batch {
-		e.attempts++
-		if begun {
-			e.failures++
-		}
-	}
-	if !begun || batch[0].failures < p.opts.Attempts && !permanent(cause) {
-		p.retry(batch, afterFailure)
+	batch[0].failures++
+	if batch[0].failures < p.opts.Attempts && !permanent(cause) {
+		p.retryTogether(batch, failureDelay)
 		return
 	}
 	p.setAside(ctx, o, batch, cause)
 }
 
-func afterFailure(e *entry) time.Duration { return backoff(failureDelay, e.attempts) }
+// retryTogether returns rows for another run, in one batch: after one delay for all of them.
+func (p *Pipeline) retryTogether(batch []*entry, first time.Duration) {
+	attempts := 0
+	for _, e := range batch {
+		e.attempts++
+		attempts = max(attempts, e.attempts)
+	}
+	p.retry(batch, backoff(first, attempts))
+}
 
 // retry returns rows for another run.
-func (p *Pipeline) retry(batch []*entry, delay func(*entry) time.Duration) {
+func (p *Pipeline) retry(batch []*entry, delay time.Duration) {
 	p.meters[batch[0].observer].retries.Add(int64(len(batch)))
 	p.queue.requeue(batch, delay)
 }
@@ -89,7 +92,7 @@ func (p *Pipeline) setAside(ctx context.Context, o *Observer, batch []*entry, ca
 		} else if p.opts.Events.Failed != nil {
 			p.opts.Events.Failed(o.Name, rowsOf(batch), e.failures, err)
 		}
-		p.queue.requeue(batch, afterFailure)
+		p.retryTogether(batch, failureDelay)
 		return
 	}
 	p.meters[e.observer].dead.Add(1)

@@ -13,7 +13,8 @@ import (
 )
 
 // TestHalves: after a conflict or a failure a batch comes back in halves, as batches. If one of its
-// rows conflicts or fails each time, that row ends alone, and no other row waits for it.
+// rows conflicts or fails each time, that row ends alone, and no other row waits for it. After a
+// failure that no row has caused, the batch comes back as it is.
 func TestHalves(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -26,6 +27,7 @@ func TestHalves(t *testing.T) {
 		{"a conflict, once", txn.ErrConflict, func(run int, _ []string) bool { return run == 1 }, []int{4, 5}, nil},
 		{"a conflict of one row, five times", txn.ErrConflict, func(run int, rows []string) bool { return run < 10 && slices.Contains(rows, "0") }, []int{1, 1, 1, 2, 4}, nil},
 		{"a failure of one row", errors.New("a bug"), func(_ int, rows []string) bool { return slices.Contains(rows, "0") }, []int{1, 2, 2, 3}, []string{"0"}},
+		{"nothing answers, three times", ErrUnavailable, func(run int, _ []string) bool { return run <= 3 }, []int{9}, nil},
 		{"too large with more than three rows", txn.ErrTooLarge, func(_ int, rows []string) bool { return len(rows) > 3 }, []int{3, 3, 3}, nil},
 		{"too large alone", txn.ErrTooLarge, func(_ int, rows []string) bool { return slices.Contains(rows, "4") }, []int{1, 2, 2, 3}, []string{"4"}},
 	} {

@@ -50,14 +50,14 @@ func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began
 		}
 		p.queue.finished(batch)
 	case errors.Is(err, errEarly):
-		p.queue.requeue(batch, func(*entry) time.Duration { return time.Millisecond })
+		p.queue.requeue(batch, time.Millisecond)
 	case errors.Is(err, ErrNotHeld), slices.ContainsFunc(batch, func(e *entry) bool { return !p.mine(o, e.row) }):
 		p.queue.leave(batch) // the next holder finds the rows in the table
 	case ctx.Err() != nil:
-		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
+		p.queue.requeue(batch, 0)
 	case fatal(err): // even if the outcome is unknown
 		p.Fail(fmt.Errorf("notify: observer %s: %w", o.Name, err))
-		p.queue.requeue(batch, func(*entry) time.Duration { return 0 })
+		p.queue.requeue(batch, 0)
 	case errors.Is(err, txn.ErrConflict) || errors.Is(err, txn.ErrUnknown):
 		m.conflicts.Add(1)
 		if p.opts.Events.Conflict != nil {
