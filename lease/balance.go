@@ -162,7 +162,7 @@ func (m *Manager) balance(ctx context.Context, b *Balanced) error {
 			return err
 		}
 		if m.isBenched(&d) {
-			return nil
+			return m.resign(ctx, b, &d)
 		}
 		if !slices.Contains(d.offers, m.live.Token()) {
 			if err := m.offer(ctx, b, d.dead); err != nil {
@@ -195,6 +195,21 @@ func (m *Manager) isBenched(d *division) bool {
 	}
 	m.benched--
 	return true
+}
+
+// resign gives back the lease for which this process could not prepare, and its offer, if takeShare
+// could not: what made the preparation fail may have made that fail, too.
+func (m *Manager) resign(ctx context.Context, b *Balanced, d *division) error {
+	var errs []error
+	for i, token := range d.holders {
+		if token == m.live.Token() && !m.Keeps(b.Wants[i].Name) {
+			errs = append(errs, m.giveBack(ctx, b.Wants[i].Name))
+		}
+	}
+	if slices.Contains(d.offers, m.live.Token()) {
+		errs = append(errs, m.withdrawOffer(ctx, b))
+	}
+	return errors.Join(errs...)
 }
 
 // reclaim prepares again for leases that the table says this process has, and that it does

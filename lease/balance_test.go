@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/notify"
 )
@@ -192,6 +193,28 @@ func TestBroken(t *testing.T) {
 		if tries != tc.want {
 			t.Errorf("others: %v: it tried %d times, want %d", tc.others, tries, tc.want)
 		}
+	}
+}
+
+// TestBrokenGivesBack: a process that could not prepare for a lease, and could not give it back then
+// either, gives it back as soon as it can. Others would not take it, because its holder is alive.
+func TestBrokenGivesBack(t *testing.T) {
+	f := newFleet(t)
+	var m *member
+	b := &Balanced{Group: "s", Wants: []Want{{Name: "s0", Gained: func(context.Context) error {
+		m.process.Lapse(true)
+		return errors.New("the table does not answer")
+	}}}}
+	m = f.join(Options{Balanced: b})
+	if err := m.balance(t.Context(), b); !errors.Is(err, sharedtest.ErrLapsed) {
+		t.Fatal(err)
+	}
+	m.process.Lapse(false)
+	if err := m.balance(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := m.look(t.Context(), b); err != nil || d.holders[0] != "" || len(d.offers) != 0 {
+		t.Errorf("%q holds the lease, and %q offer, %v; want nobody", d.holders[0], d.offers, err)
 	}
 }
 
