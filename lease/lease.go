@@ -87,7 +87,6 @@ type Manager struct {
 	mu      sync.Mutex
 	held    map[string]*heldLease
 	serving map[string]bool // leases under which a task is under way
-	lost    bool
 	life    context.Context // of tasks, which outlast the look that began them: from Start to Halt
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
@@ -239,7 +238,6 @@ func (m *Manager) tryAll(ctx context.Context) {
 func (m *Manager) lose(why error) {
 	m.mu.Lock()
 	clear(m.held)
-	m.lost = true
 	m.mu.Unlock()
 	if m.opts.Lost != nil {
 		m.opts.Lost(why)
