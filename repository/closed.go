@@ -80,13 +80,14 @@ func (r *Repository) keepCounts(ctx context.Context) error {
 
 // noteClosed records, after the last writer has ended, how far the index files have come,
 // and the counts. It does so only if Open has succeeded: before that, the index files may
-// lack documents without this process knowing.
+// lack documents without this process knowing. On a table that several processes share, it does
+// nothing.
 func (r *Repository) noteClosed(ctx context.Context) error {
 	if !r.complete {
 		return nil
 	}
 	known := r.present() // before the next transaction, which changes no count
-	if err := r.noteApplied(ctx); err != nil || r.shared() {
+	if err := r.noteApplied(ctx); err != nil {
 		return err
 	}
 	note := closedCounts{Ceiling: r.db.Ceiling(), Version: counts.Version, Graph: r.graphNumber()}
