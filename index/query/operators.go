@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -59,7 +60,7 @@ func columnOperator(q string) (clauseKind, string) {
 		name string
 		kind clauseKind
 	}{{"intitle:", clauseTitle}, {"inurl:", clauseURL}} {
-		if len(q) > len(o.name) && strings.EqualFold(q[:len(o.name)], o.name) && !unicode.IsSpace(rune(q[len(o.name)])) {
+		if len(q) > len(o.name) && strings.EqualFold(q[:len(o.name)], o.name) && !unicode.IsSpace(firstRune(q[len(o.name):])) {
 			return o.kind, q[len(o.name):]
 		}
 	}
@@ -85,14 +86,14 @@ func parseSite(value string) (string, error) {
 		return "", &UsageError{fmt.Sprintf("site:%s has a path; site: takes a host, as in site:%s", value, u.Host)}
 	}
 	name, port := strings.Trim(u.Hostname(), "."), u.Port() // .org is written, too
-	if port != "" && port != "80" && port != "443" {        // canonical URLs have no default port
-		return u.Host, nil
+	if ascii, err := idna.Lookup.ToASCII(name); err == nil {
+		name = ascii
+	}
+	if port != "" && port != "80" && port != "443" { // canonical URLs have no default port
+		return net.JoinHostPort(name, port), nil
 	}
 	if _, err := netip.ParseAddr(name); err == nil {
 		return name, nil
-	}
-	if ascii, err := idna.Lookup.ToASCII(name); err == nil {
-		name = ascii
 	}
 	if bare := strings.TrimPrefix(name, "www."); strings.Contains(bare, ".") {
 		name = bare
