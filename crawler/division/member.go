@@ -55,7 +55,8 @@ type Member struct {
 
 	// Only the goroutine of run uses these, and Leave after it.
 	held     map[int]bool
-	leaving  map[int]bool // of held: released, and the crawler is not done with them
+	leaving  map[int]bool // of held: released, and not given back yet
+	ended    []int        // of leaving: the crawler is done with them
 	troubled bool         // the last step failed
 
 	mu    sync.Mutex
@@ -249,20 +250,20 @@ func (m *Member) free(ctx context.Context, tx *txn.Txn, p int) (bool, error) {
 	return err == nil && !alive, err
 }
 
-// giveBack makes partitions free. If it fails, they stay ours, and are given back later.
+// giveBack makes partitions free that the crawler is done with. If that fails, nobody asks their
+// hosts until it succeeds: after an unknown outcome, another crawler may have taken them.
 func (m *Member) giveBack(ctx context.Context, parts []int) error {
-	for i, p := range parts {
-		if i%atOnce == 0 {
-			if err := m.giveSome(ctx, parts[i:min(i+atOnce, len(parts))]); err != nil {
-				m.crawler.Gain(parts[i:]) // to release them again
-				for _, p := range parts[i:] {
-					delete(m.leaving, p)
-				}
-				return fmt.Errorf("division: give hosts to another crawler: %w", err)
-			}
+	m.ended = append(m.ended, parts...)
+	for len(m.ended) > 0 {
+		some := m.ended[:min(atOnce, len(m.ended))]
+		if err := m.giveSome(ctx, some); err != nil {
+			return fmt.Errorf("division: give hosts to another crawler: %w", err)
 		}
-		delete(m.held, p)
-		delete(m.leaving, p)
+		for _, p := range some {
+			delete(m.held, p)
+			delete(m.leaving, p)
+		}
+		m.ended = m.ended[len(some):]
 	}
 	return nil
 }

@@ -285,11 +285,13 @@ func TestMessages(t *testing.T) {
 	})
 }
 
-// silent is a table that, once asked to, carries out the commit of one removed message, and
+// silent is a table that, once asked to, carries out the commit of one removed row of a kind, and
 // from then on answers nothing until it is well.
 type silent struct {
 	store.Table
+	kind  string // prefix of the row
 	state atomic.Int32
+	row   atomic.Value // of the removal
 }
 
 const (
@@ -302,12 +304,13 @@ const (
 var errNoAnswer = errors.New("no answer")
 
 func (s *silent) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
-	removal := strings.HasPrefix(string(m.Row), hostPrefix)
+	row := string(m.Row)
 	switch {
 	case s.state.Load() == sick:
 		return store.Result{Outcome: store.Unknown}, errNoAnswer
-	case removal && s.state.CompareAndSwap(waiting, locked):
-	case removal && s.state.CompareAndSwap(locked, sick):
+	case strings.HasPrefix(row, s.kind) && s.state.CompareAndSwap(waiting, locked):
+		s.row.Store(row)
+	case s.row.Load() == row && s.state.CompareAndSwap(locked, sick):
 		_, err := s.Table.Mutate(ctx, m)
 		return store.Result{Outcome: store.Unknown}, errors.Join(errNoAnswer, err)
 	}
@@ -326,7 +329,7 @@ func (s *silent) Read(ctx context.Context, row []byte, sel ...store.Selector) ([
 func TestMessageOfUnknownFate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		table := &silent{Table: r.table}
+		table := &silent{Table: r.table, kind: hostPrefix}
 		r.table, r.flaky = table, true
 		p := r.join()
 		time.Sleep(2500 * time.Millisecond) // the crawler is between two looks at the table
@@ -344,5 +347,36 @@ func TestMessageOfUnknownFate(t *testing.T) {
 			t.Errorf("woken: %q", woken)
 		}
 		r.leave(p, false)
+	})
+}
+
+// TestGivenBackWithUnknownFate: a crawler does not learn that it has given partitions back, and gets
+// them again because the one that should have them dies. Until then it asks no hosts of them, and
+// afterwards it is their holder again, so that the crawl can end.
+func TestGivenBackWithUnknownFate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		table := &silent{Table: r.table, kind: partitionPrefix}
+		r.table, r.flaky = table, true
+		one := r.join()
+		time.Sleep(2500 * time.Millisecond)
+		two := r.join()
+		table.state.Store(waiting)
+		time.Sleep(3 * time.Second)
+		if state := table.state.Load(); state != sick {
+			t.Errorf("no partition was given back: %d", state)
+		}
+		if n := one.crawler.count(); n > partition.Count-atOnce {
+			t.Errorf("a crawler asks the hosts of %d partitions", n)
+		}
+		two.process.Die()
+		table.state.Store(well)
+		time.Sleep(5 * time.Second)
+		if n := one.crawler.count(); n != partition.Count {
+			t.Errorf("the only crawler asks the hosts of %d partitions", n)
+		}
+		r.wantListed(map[*process]int{one: partition.Count}, 0)
+		r.leave(two, true)
+		r.leave(one, false)
 	})
 }

@@ -52,7 +52,8 @@ func (c *contents) put(key contentKey, what *content) {
 
 // size is about how many bytes a content takes.
 func (c *content) size() int {
-	n := 500 + len(c.about.Anchors) + len(c.sketch) + len(c.sample)
+	a := c.about
+	n := 500 + len(a.URL) + len(a.Title) + len(a.Anchors) + len(a.Headings) + len(c.sketch) + len(c.sample)
 	for _, text := range c.texts {
 		n += len(text)
 	}

@@ -13,7 +13,9 @@ func TestContents(t *testing.T) {
 	key := func(i int) *record { return &record{Cluster: fmt.Sprint(i), Seq: uint64(i)} }
 	for i := range 200 {
 		one := &content{about: new(about)}
-		one.texts[0] = text
+		if one.texts[0] = text; i%2 > 0 {
+			one.texts[0], one.about.Headings = "", text
+		}
 		c.add(key(i), one)
 		if c.get(key(0)) == nil {
 			t.Fatalf("what is used all the time is gone after %d", i)

@@ -164,26 +164,31 @@ func (s *session) sorted(ctx context.Context, q *index.SortedQuestion) ([]index.
 	return s.firstOf(ctx, hits, q)
 }
 
-// movedUp finds the documents that match among those with the highest values in the overlay.
+// movedUp finds the documents that match and have the highest values in the overlay, at most size of
+// them.
 func (s *session) movedUp(ctx context.Context, field, kind string, conditions []object, size int) ([]searchHit, error) {
-	a, err := s.c.search(ctx, reading([]string{"cluster", "touch"}, object{"size": maxTouched, "query": kept(object{"term": object{"kind": kind}}), "sort": []object{{field: "desc"}}}))
+	a, err := s.c.search(ctx, reading([]string{"cluster", "touch", "seq"}, object{"size": maxTouched, "query": kept(object{"term": object{"kind": kind}}), "sort": []object{{field: "desc"}}}))
 	if err != nil {
 		return nil, err
 	}
-	by, keys := "cluster", []string{}
+	by, key := "cluster", func(r *record) string { return r.Cluster }
 	if kind == kindTime {
-		by = "touch"
+		by, key = "touch", func(r *record) string { return r.Touch }
 	}
-	for _, h := range a.Hits.Hits {
-		key := h.Source.Cluster
-		if by == "touch" {
-			key = h.Source.Touch
-		}
-		keys = append(keys, key)
+	renewed := a.Hits.Hits
+	keys, place := make([]string, len(renewed)), make(map[string]int, len(renewed))
+	for i := range renewed {
+		keys[i] = key(&renewed[i].Source)
+		place[keys[i]] = i
 	}
 	among := append([]object{{"terms": object{by: keys}}}, conditions...)
-	if a, err = s.c.search(ctx, reading(rowFields, object{"size": size, "query": kept(among...)})); err != nil {
+	if a, err = s.c.search(ctx, reading(rowFields, object{"size": maxTouched, "query": kept(among...)})); err != nil {
 		return nil, fmt.Errorf("search among renewed documents: %w", err)
 	}
-	return a.Hits.Hits, nil
+	at := func(h *searchHit) int { return place[key(&h.Source)] }
+	hits := slices.DeleteFunc(a.Hits.Hits, func(h searchHit) bool {
+		return kind == kindRank && renewed[at(&h)].Source.Seq <= h.Source.Seq // the document was exported later
+	})
+	slices.SortFunc(hits, func(a, b searchHit) int { return at(&a) - at(&b) })
+	return hits[:min(size, len(hits))], nil
 }

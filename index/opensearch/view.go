@@ -3,6 +3,7 @@ package opensearch
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -37,8 +38,10 @@ func (x *Index) Snapshot(ctx context.Context) (*View, error) {
 		return nil, err
 	}
 	v := &View{c: x.c, id: opened.ID}
-	v.state, err = x.c.state(ctx, v.search)
-	return v, err
+	if v.state, err = x.c.state(ctx, v.search); err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
+	return v, nil
 }
 
 // search searches this state.
