@@ -324,30 +324,37 @@ func (s *silent) Read(ctx context.Context, row []byte, sel ...store.Selector) ([
 	return s.Table.Read(ctx, row, sel...)
 }
 
-// TestMessageOfUnknownFate: a host is woken even if its crawler does not learn that it has
-// removed the message: nothing else would tell it of the host.
+// TestMessageOfUnknownFate: a host is woken, and a file accepted, even if its crawler does not learn
+// that it has removed the message: nothing else would tell it of the host, and the file would not be
+// read before the next day.
 func TestMessageOfUnknownFate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t)
-		table := &silent{Table: r.table, kind: hostPrefix}
-		r.table, r.flaky = table, true
-		p := r.join()
-		time.Sleep(2500 * time.Millisecond) // the crawler is between two looks at the table
-		if _, err := p.db.Run(t.Context(), func(tx *txn.Txn) error { return Notify(t.Context(), tx, "http://a.example") }); err != nil {
-			t.Fatal(err)
-		}
-		table.state.Store(waiting)
-		time.Sleep(3 * time.Second)
-		if state := table.state.Load(); state != sick {
-			t.Errorf("the message was not removed: %d", state)
-		}
-		table.state.Store(well)
-		time.Sleep(3 * time.Second)
-		if woken, _, _ := p.crawler.got(); !slices.Equal(woken, []string{"http://a.example"}) {
-			t.Errorf("woken: %q", woken)
-		}
-		r.leave(p, false)
-	})
+	for _, kind := range []string{hostPrefix, filePrefix} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			table := &silent{Table: r.table, kind: kind}
+			r.table, r.flaky = table, true
+			p := r.join()
+			time.Sleep(2500 * time.Millisecond) // the crawler is between two looks at the table
+			if _, err := p.db.Run(t.Context(), func(tx *txn.Txn) error { return Notify(t.Context(), tx, "http://a.example") }); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Forward(t.Context(), "http://b.example", "http://b.example/sitemap.xml", []byte("a file")); err != nil {
+				t.Fatal(err)
+			}
+			table.state.Store(waiting)
+			time.Sleep(3 * time.Second)
+			if state := table.state.Load(); state != sick {
+				t.Errorf("the message was not removed: %d", state)
+			}
+			table.state.Store(well)
+			time.Sleep(3 * time.Second)
+			woken, accepted, _ := p.crawler.got()
+			if !slices.Equal(woken, []string{"http://a.example"}) || !slices.Equal(accepted, []string{"a file"}) {
+				t.Errorf("%q: woken %q, accepted %q", kind, woken, accepted)
+			}
+			r.leave(p, false)
+		})
+	}
 }
 
 // TestGivenBackWithUnknownFate: a crawler does not learn that it has given partitions back, and gets

@@ -2,6 +2,7 @@ package division
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,9 +34,9 @@ func (m *Member) Forward(ctx context.Context, host string, u page.URL, file []by
 	return err
 }
 
-// receive removes the messages to this crawler, and then delivers them. It also wakes hosts
-// whose messages it could not remove: they may have gone (txn.ErrUnknown), and to wake a host
-// twice does no harm.
+// receive removes the messages to this crawler, and then delivers them. If it does not learn
+// whether they are gone (txn.ErrUnknown), it delivers them as well: to wake a host or to read a
+// file twice does no harm.
 func (m *Member) receive(ctx context.Context, v *view) error {
 	mine := func(p int) bool { return m.held[p] && !m.leaving[p] }
 	hosts := slices.DeleteFunc(v.hosts, func(r hostMessage) bool { return !mine(r.partition) })
@@ -57,14 +58,15 @@ func (m *Member) receive(ctx context.Context, v *view) error {
 		if !mine(f.partition) {
 			continue
 		}
-		if _, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
+		_, err := m.runWhileValid(ctx, func(tx *txn.Txn) error {
 			tx.Delete(f.row, message)
 			return nil
-		}); err != nil {
-			return fmt.Errorf("division: receive a file: %w", err)
+		})
+		if err == nil || errors.Is(err, txn.ErrUnknown) {
+			err = errors.Join(err, m.crawler.Accept(f.file))
 		}
-		if err := m.crawler.Accept(f.file); err != nil {
-			return err
+		if err != nil {
+			return fmt.Errorf("division: receive a file: %w", err)
 		}
 	}
 	return nil
