@@ -155,3 +155,30 @@ func TestCompactionOfDamage(t *testing.T) {
 		os.Exit(0)
 	}
 }
+
+// TestReclaimOfDamage: reclaiming the space of a table with a damaged file that was not verified
+// before is an error, and does not wait for ever as a compaction does.
+func TestReclaimOfDamage(t *testing.T) {
+	dir, child := inChild(t)
+	if !child {
+		return
+	}
+	for _, reclaim := range []func(*DB) error{
+		func(db *DB) error { return db.Reclaim(t.Context()) },
+		func(db *DB) error { return db.RunGC(t.Context()) },
+	} {
+		db := openTest(t, dir, Options{})
+		mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+		db.verify.stop()
+		const number = 999
+		if err := os.WriteFile(tableFile(dir, number), []byte("damage"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db.verify.tables = append(db.verify.tables, &unverified{id: number})
+		db.verify.left.Add(1)
+		wantNamed(t, reclaim(db), filepath.Base(tableFile(dir, number)))
+		if err := db.Close(); err == nil {
+			t.Error("closed without an error")
+		}
+	}
+}
