@@ -247,7 +247,7 @@ func (db *DB) moveBlobs(ctx context.Context, victims map[uint32]*blobFile) error
 			return nil
 		}
 		keys = append(keys, bytes.Clone(key))
-		if size += int(p.length); size < movedBytes && len(keys) < movedKeys {
+		if size += len(key) + int(p.length); size < movedBytes && len(keys) < movedKeys {
 			return nil
 		}
 		return move()

@@ -120,6 +120,23 @@ func compareValues(t *testing.T, r store.Reader, want map[string]string) {
 	}
 }
 
+// TestMoveLongKeys: values are moved in groups that Badger takes, however long their keys are.
+func TestMoveLongKeys(t *testing.T) {
+	db := openTest(t, t.TempDir(), Options{MemoryBytes: 1, BlobBytes: 8, MinFreeBytes: -1})
+	defer closeTest(t, db)
+	db.blobs.fileBytes = 1 << 10
+	want := map[string]string{}
+	for i := range 2 * movedKeys {
+		row, value := fmt.Sprintf("%0*d", limits.MaxRowBytes, i), fmt.Sprintf("value%03d", i)
+		mustMutate(t, db, row, mutation("data", "c", 1, value))
+		want[row] = value
+	}
+	if err := db.collectBlobsOnce(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	compareValues(t, db, want)
+}
+
 // TestNoLateSyncs checks the bound on how full a memtable is (memtableFill): values are on
 // the disk before the memtable with their pointers is full, and commits do not sync much
 // more often than that.
