@@ -137,6 +137,33 @@ func TestMoveLongKeys(t *testing.T) {
 	compareValues(t, db, want)
 }
 
+// TestPassOutlivesReaders: readers that leave during a pass over the pointers do not keep files.
+func TestPassOutlivesReaders(t *testing.T) {
+	db := openTest(t, t.TempDir(), Options{BlobBytes: 8, MinFreeBytes: -1})
+	defer closeTest(t, db)
+	older := db.Snapshot()
+	for i := range ctxEvery {
+		mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, "a long value"))
+	}
+	if _, alone, err := db.blobUsage(t.Context()); alone || err != nil {
+		t.Errorf("beside a snapshot: alone %v, %v", alone, err)
+	}
+	if _, alone, err := db.blobUsage(closingContext{t.Context(), older}); !alone || err != nil {
+		t.Errorf("after a snapshot was closed: alone %v, %v", alone, err)
+	}
+}
+
+// closingContext closes a snapshot when it is asked whether it has ended.
+type closingContext struct {
+	context.Context
+	snapshot store.Snapshot
+}
+
+func (c closingContext) Err() error {
+	c.snapshot.Close()
+	return c.Context.Err()
+}
+
 // TestNoLateSyncs checks the bound on how full a memtable is (memtableFill): values are on
 // the disk before the memtable with their pointers is full, and commits do not sync much
 // more often than that.
