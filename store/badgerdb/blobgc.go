@@ -216,14 +216,22 @@ func (r *reader) pointersOf(ctx context.Context, g *group, fn func(key []byte, p
 		if item.ValueSize() != pointerBytes {
 			continue
 		}
+		var (
+			p  pointer
+			ok bool
+		)
 		err := item.Value(func(stored []byte) error {
-			if p, ok := parsePointer(stored); ok {
-				return fn(item.Key(), p)
-			}
+			p, ok = parsePointer(stored)
 			return nil
 		})
 		if err != nil {
 			return valueError(item.Key(), err)
+		}
+		if !ok {
+			continue
+		}
+		if err := fn(item.Key(), p); err != nil {
+			return err
 		}
 	}
 	return nil

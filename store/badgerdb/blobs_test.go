@@ -3,6 +3,7 @@ package badgerdb
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -162,6 +163,19 @@ type closingContext struct {
 func (c closingContext) Err() error {
 	c.snapshot.Close()
 	return c.Context.Err()
+}
+
+// TestEachPointerFails: an error of what is done with a pointer comes back as it is.
+func TestEachPointerFails(t *testing.T) {
+	db := openTest(t, t.TempDir(), Options{BlobBytes: 8, MinFreeBytes: -1})
+	defer closeTest(t, db)
+	mustMutate(t, db, "row", mutation("data", "c", 1, "a long value"))
+	v := db.views.acquire()
+	defer db.views.release(v)
+	failure := errors.New("failure")
+	if err := v.eachPointer(t.Context(), func([]byte, pointer) error { return failure }); err != failure {
+		t.Error(err)
+	}
 }
 
 // TestNoLateSyncs checks the bound on how full a memtable is (memtableFill): values are on
