@@ -58,11 +58,16 @@ func (db *DB) collectBlobs(ctx context.Context) {
 	})
 }
 
-// passBlobs makes one pass. After an error, the next one waits until the files have grown.
+// passBlobs makes one pass. After an error, the next one waits until the files have grown. If the
+// table is closed before the end, the next process makes the pass.
 func (db *DB) passBlobs(ctx context.Context) error {
 	return db.reclaim(ctx, func() error {
-		db.blobs.waste.Store(0)
-		return db.collectBlobsOnce(ctx, blobWaste)
+		waste := db.blobs.waste.Swap(0)
+		err := db.collectBlobsOnce(ctx, blobWaste)
+		if err != nil && ctx.Err() != nil {
+			db.blobs.waste.Add(waste)
+		}
+		return err
 	})
 }
 

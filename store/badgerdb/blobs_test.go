@@ -149,19 +149,38 @@ func TestPassOutlivesReaders(t *testing.T) {
 	if _, alone, err := db.blobUsage(t.Context()); alone || err != nil {
 		t.Errorf("beside a snapshot: alone %v, %v", alone, err)
 	}
-	if _, alone, err := db.blobUsage(closingContext{t.Context(), older}); !alone || err != nil {
+	if _, alone, err := db.blobUsage(askedContext{t.Context(), older.Close}); !alone || err != nil {
 		t.Errorf("after a snapshot was closed: alone %v, %v", alone, err)
 	}
 }
 
-// closingContext closes a snapshot when it is asked whether it has ended.
-type closingContext struct {
-	context.Context
-	snapshot store.Snapshot
+// TestInterruptedPass: the waste that a pass did not collect before the table was closed is not
+// forgotten.
+func TestInterruptedPass(t *testing.T) {
+	db := openTest(t, t.TempDir(), Options{BlobBytes: 8, MinFreeBytes: -1})
+	defer closeTest(t, db)
+	for i := range ctxEvery {
+		mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, "a long value"))
+	}
+	const waste = 1000
+	db.blobs.waste.Store(waste)
+	ctx, stop := context.WithCancel(t.Context())
+	if err := db.passBlobs(askedContext{ctx, stop}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got := db.blobs.waste.Load(); got != waste {
+		t.Errorf("%d bytes of waste, want %d", got, waste)
+	}
 }
 
-func (c closingContext) Err() error {
-	c.snapshot.Close()
+// askedContext calls a function each time after it was asked whether it has ended.
+type askedContext struct {
+	context.Context
+	asked func()
+}
+
+func (c askedContext) Err() error {
+	defer c.asked()
 	return c.Context.Err()
 }
 
