@@ -182,3 +182,38 @@ func TestReclaimOfDamage(t *testing.T) {
 		}
 	}
 }
+
+// TestUnreadTable: if a table file that was not verified before is gone, or cannot be read, every
+// call fails with an error that says so, and that no later call will succeed.
+func TestUnreadTable(t *testing.T) {
+	dir, child := inChild(t)
+	if !child {
+		return
+	}
+	const number = 999
+	file := tableFile(dir, number)
+	for kind, lose := range map[error]func() (restore func()){
+		store.ErrCorrupt: func() func() { return func() {} },
+		store.ErrIO: func() func() {
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return noMoreFiles(t)
+		},
+	} {
+		db := openTest(t, dir, Options{})
+		db.verify.stop()
+		db.verify.tables = append(db.verify.tables, &unverified{id: number})
+		db.verify.left.Add(1)
+		restore := lose()
+		for range 2 {
+			if err := db.verify.needs(nil); !errors.Is(err, kind) || !strings.Contains(err.Error(), filepath.Base(file)) {
+				t.Errorf("want %v, got %v", kind, err)
+			}
+		}
+		restore()
+		if err := db.Close(); !errors.Is(err, kind) {
+			t.Errorf("want %v, got %v", kind, err)
+		}
+	}
+}

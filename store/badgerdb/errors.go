@@ -82,6 +82,14 @@ func runError(doing string, err error) error {
 	return fmt.Errorf("store: %s: %w", doing, err)
 }
 
+// fileError is the error of a file that cannot be read.
+func fileError(err error) error {
+	if failedIO(err) {
+		return fmt.Errorf("%w: %w", store.ErrIO, err)
+	}
+	return fmt.Errorf("store: %w", err)
+}
+
 func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "no space left on device")
 }

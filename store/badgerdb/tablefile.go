@@ -96,7 +96,7 @@ func checkTable(file string, compression options.CompressionType, extent tableEx
 		return 0, corrupt(file, "the table file is missing")
 	}
 	if err != nil {
-		return 0, fmt.Errorf("store: %w", err)
+		return 0, fileError(err)
 	}
 	defer f.Close()
 	index, err := readIndex(f)
@@ -111,7 +111,7 @@ func checkTable(file string, compression options.CompressionType, extent tableEx
 		return 0, corrupt(file, "%s", string(damage))
 	}
 	if err != nil {
-		return 0, fmt.Errorf("store: reading %s: %w", file, err)
+		return 0, fileError(fmt.Errorf("reading %s: %w", file, err))
 	}
 	return index.MaxVersion(), nil
 }

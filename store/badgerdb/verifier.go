@@ -85,11 +85,8 @@ func (v *verifier) open(m *manifest, atOnce int64) (greatest uint64, err error) 
 	}
 	var size int64
 	for id, compression := range m.tables {
-		now, err := identityOf(tableFile(v.dir, id))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return 0, corrupt(tableFile(v.dir, id), "the table file is missing")
-		case err != nil:
+		now, err := identityOfTable(tableFile(v.dir, id))
+		if err != nil {
 			return 0, err
 		}
 		if t, ok := recorded[id]; ok && t.identity == now {
@@ -138,7 +135,7 @@ func (v *verifier) check(extent tableExtent) (greatest uint64, err error) {
 // record.
 func (v *verifier) checkTable(t *unverified, extent tableExtent) (group uint64, err error) {
 	file := tableFile(v.dir, t.id)
-	id, err := identityOf(file)
+	id, err := identityOfTable(file)
 	if err != nil {
 		return 0, err
 	}
@@ -149,6 +146,17 @@ func (v *verifier) checkTable(t *unverified, extent tableExtent) (group uint64, 
 	defer v.mu.Unlock()
 	v.known[t.id] = verifiedTable{identity: id, group: group}
 	return group, nil
+}
+
+func identityOfTable(file string) (identity, error) {
+	id, err := identityOf(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return id, corrupt(file, "the table file is missing")
+	case err != nil:
+		return id, fileError(err)
+	}
+	return id, nil
 }
 
 // start begins to verify the remaining tables, and keeps the record. ranges are Badger's
