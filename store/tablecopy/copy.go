@@ -226,7 +226,8 @@ func (c *copying) write(ctx context.Context, p *part, next []byte) error {
 	return nil
 }
 
-// part collects cells as mutations. A row with more bytes than one batch may have comes in several.
+// part collects cells as mutations. A row with more bytes, or cells, than one batch may have comes in
+// several. Cells are bounded because engines count more for each than its bytes.
 type part struct {
 	limit       int
 	skip        func(store.Cell) bool
@@ -246,7 +247,7 @@ func (p *part) add(c store.Cell) error {
 	if p.bytes >= partBytes && !same {
 		return errSplit
 	}
-	if !same || p.size+n > p.limit {
+	if !same || p.size+n > p.limit || len(p.rows[last].Mutations) == partCells {
 		p.rows = append(p.rows, store.RowMutation{Row: c.Row})
 		p.size, last = 0, last+1
 	}

@@ -198,3 +198,19 @@ func TestRefuses(t *testing.T) {
 		t.Errorf("a source that changed: %v", err)
 	}
 }
+
+// TestManyCells copies a row whose cells are small, but many.
+func TestManyCells(t *testing.T) {
+	from, to := openMem(t), openBadger(t)
+	large := store.RowMutation{Row: []byte("large")}
+	for i := range to.Limits().MaxBatchBytes / 100 { // an engine counts 100 bytes for a cell
+		large.Mutations = append(large.Mutations, store.Mutation{Group: "app", Column: fmt.Append(nil, i), TS: 1})
+	}
+	if err := from.Apply(t.Context(), []store.RowMutation{large}); err != nil {
+		t.Fatal(err)
+	}
+	result, err := Run(t.Context(), from, to, Options{Group: "meta"})
+	if err != nil || result["app"].Cells != int64(len(large.Mutations)) {
+		t.Errorf("%v, %v", result, err)
+	}
+}
