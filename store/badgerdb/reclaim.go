@@ -56,7 +56,7 @@ func (db *DB) reclaim(ctx context.Context, run func() error) error {
 	defer db.gate.Leave()
 	db.reclaiming.Lock()
 	defer db.reclaiming.Unlock()
-	if err := db.verify.needs(nil); err != nil {
+	if err := db.verify.needsAll(ctx); err != nil {
 		return err
 	}
 	return run()

@@ -235,6 +235,22 @@ func (v *verifier) needs(prefix []byte) error {
 	return nil
 }
 
+// needsAll returns when all tables are verified.
+func (v *verifier) needsAll(ctx context.Context) error {
+	if v.left.Load() == 0 {
+		return nil
+	}
+	for _, t := range v.tables {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := v.verify(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // damage is the error of a damaged table file, nil if none is known.
 func (v *verifier) damage() error {
 	if err := v.failure.Load(); err != nil {
