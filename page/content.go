@@ -57,7 +57,7 @@ func (c *content) document(f *Fetch) Document {
 		Key: c.key,
 	}
 	if !doc.NoFollow {
-		doc.Links = countingLinks(f.URL, base, c.links)
+		doc.Links = countingLinks(f.URL, base, c.links, maxLinkBytes)
 		doc.Frames = distinctURLs(f.URL, base, c.frames, MaxFrames, maxFrameBytes)
 	}
 	return doc

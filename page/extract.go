@@ -22,6 +22,7 @@ type extractor struct {
 	open   []openLink // enclosing <a href> elements; several if markup is broken
 	anchor collapser  // text of the open links
 	links  []rawLink
+	size   int      // of the links in bytes
 	frames []string // src of <frame> and <iframe>
 
 	division division
@@ -184,7 +185,7 @@ func (x *extractor) enterMeaningful(n *html.Node) {
 	case atom.Area:
 		if ref, ok := attribute(n, "href"); ok && follows(n) {
 			alt, _ := attribute(n, "alt")
-			x.links = append(x.links, rawLink{ref, cut(collapse(alt), MaxAnchorLength)})
+			x.addLink(ref, cut(collapse(alt), MaxAnchorLength))
 		}
 	case atom.Img:
 		if alt, _ := attribute(n, "alt"); alt != "" && len(x.open) > 0 && x.hiddenBy == nil {
@@ -263,5 +264,12 @@ func (x *extractor) leaveLink(l openLink) {
 	// Nested links share the text, so copy only as much as is kept.
 	text := x.anchor.buf[l.start:]
 	anchor := strings.TrimPrefix(string(text[:min(len(text), 1+utf8.UTFMax*MaxAnchorLength)]), " ")
-	x.links = append(x.links, rawLink{ref, cut(anchor, MaxAnchorLength)})
+	x.addLink(ref, cut(anchor, MaxAnchorLength))
+}
+
+// addLink adds a link, unless there are too many.
+func (x *extractor) addLink(ref, anchor string) {
+	if x.size += len(ref) + len(anchor); x.size <= maxLinkBytes {
+		x.links = append(x.links, rawLink{ref, anchor})
+	}
 }

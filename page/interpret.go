@@ -29,7 +29,7 @@ const MaxAnchorLength = 256
 //	9    "^" in a path is escaped; hidden titles, and links in links; control characters of
 //	     single-byte character sets; queries in the character set of the page; XML declarations,
 //	     and empty elements of XHTML
-//	10   queries of rendered forms in the character set of the page
+//	10   queries of rendered forms in the character set of the page; links up to 256 MiB of targets
 const InterpretVersion = 10
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
