@@ -1,6 +1,7 @@
 package badgerdb
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"sync/atomic"
@@ -251,7 +252,7 @@ func (db *DB) scanKnownGroup(ctx context.Context, v *view, g *group) error {
 		if string(head) == string(last) {
 			continue
 		}
-		last = append([]byte(nil), head...)
+		last = bytes.Clone(head)
 		heads = append(heads, last)
 		if row == nil || len(head) < len(row) || string(head[:len(row)]) != string(row) {
 			end, err := nameEnd(head, 1)

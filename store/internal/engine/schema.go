@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/webindexer/indexer/store"
 )
@@ -19,7 +20,7 @@ type Schema struct {
 
 // NewSchema checks that names are present, unique and not absurdly long.
 func NewSchema(specs []store.GroupSpec) (*Schema, error) {
-	s := &Schema{specs: append([]store.GroupSpec(nil), specs...), index: make(map[string]int, len(specs))}
+	s := &Schema{specs: slices.Clone(specs), index: make(map[string]int, len(specs))}
 	for i, g := range specs {
 		if g.Name == "" {
 			return nil, errors.New("store: a locality group needs a name")
@@ -36,7 +37,7 @@ func NewSchema(specs []store.GroupSpec) (*Schema, error) {
 }
 
 // Specs returns a copy of the declarations.
-func (s *Schema) Specs() []store.GroupSpec { return append([]store.GroupSpec(nil), s.specs...) }
+func (s *Schema) Specs() []store.GroupSpec { return slices.Clone(s.specs) }
 
 // Len is the number of groups.
 func (s *Schema) Len() int { return len(s.specs) }
