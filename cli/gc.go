@@ -63,8 +63,11 @@ func (a *app) pinCommand() *cobra.Command {
 		Example: examples("indexer gc pin before-upgrade --for 72h"),
 		Args:    exactly(1, "one name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if req.For < 0 {
-				return &usageError{reason: "--for must not be negative", help: "indexer gc pin"}
+			switch {
+			case args[0] == "":
+				return &usageError{reason: "the name of a pin must not be empty", help: "indexer gc pin"}
+			case req.For != 0 && req.For < time.Second:
+				return &usageError{reason: "--for must be at least 1s", help: "indexer gc pin"}
 			}
 			req.Pin.Name = args[0]
 			return a.askGC(cmd.Context(), req)
