@@ -104,3 +104,21 @@ func TestMessagesArePlain(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A failure that ends the load and the session is told once, in text and in JSON.
+func TestFailureIsToldOnce(t *testing.T) {
+	failure := errors.New("observer document: no space left")
+	err := errors.Join(fmt.Errorf("load https://a.example/: %w", failure), failure, errors.New("publish the safe point: no space left"))
+	for _, tt := range []struct {
+		asJSON bool
+		want   string
+	}{
+		{false, "indexer: load https://a.example/: observer document: no space left\nindexer: publish the safe point: no space left\n"},
+		{true, `{"error":"load https://a.example/: observer document: no space left\npublish the safe point: no space left","status":1,"hint":""}` + "\n"},
+	} {
+		var stderr bytes.Buffer
+		if report(err, &stderr, tt.asJSON); stderr.String() != tt.want {
+			t.Errorf("got %s, want %s", stderr.String(), tt.want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -46,8 +47,8 @@ func report(err error, stderr io.Writer, asJSON bool) int {
 	var line strings.Builder
 	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(reported{Error: err.Error(), Status: o.status, Hint: hint}) // two strings and a number
-	_, _ = io.WriteString(stderr, line.String())                             // there is nowhere else to report to
+	_ = e.Encode(reported{Error: message(err), Status: o.status, Hint: hint}) // two strings and a number
+	_, _ = io.WriteString(stderr, line.String())                              // there is nowhere else to report to
 	return o.status
 }
 
@@ -112,9 +113,22 @@ func configHint(e *config.Error) string {
 	return "nothing was done; `indexer --help` says where settings can be given"
 }
 
+// message is the text of an error, one line for each part. What stopped the observers fails
+// the load as well as the end of the session: a line that only repeats the end of an earlier
+// one is left out.
+func message(err error) string {
+	var lines []string
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if !slices.ContainsFunc(lines, func(said string) bool { return strings.HasSuffix(said, line) }) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // say writes an error, one line for each part, and the hint.
 func say(w io.Writer, err error, hint string) {
-	text := "indexer: " + strings.ReplaceAll(plainLines(err.Error()), "\n", "\nindexer: ") + "\n"
+	text := "indexer: " + strings.ReplaceAll(plainLines(message(err)), "\n", "\nindexer: ") + "\n"
 	if hint != "" {
 		text += "  " + hint + "\n"
 	}
