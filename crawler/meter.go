@@ -22,8 +22,7 @@ type meter struct {
 
 	seconds [rateSeconds]struct{ second, pages int64 }
 
-	ended   string
-	endedAt time.Time
+	ended time.Time // zero while the crawl runs
 }
 
 func newMeter() meter {
@@ -61,7 +60,7 @@ func (m *meter) visited(soft bool) {
 	s.pages++
 }
 
-// rate is the pages per second over the last full seconds.
+// rate is the pages per second over the last full seconds; over the whole crawl if it has ended.
 func (m *meter) rate(now, started time.Time) float64 {
 	var n int64
 	for _, s := range m.seconds {
@@ -70,6 +69,9 @@ func (m *meter) rate(now, started time.Time) float64 {
 		}
 	}
 	span := min(float64(rateSeconds-1), now.Sub(started).Seconds())
+	if !m.ended.IsZero() {
+		n, span = m.pages, m.ended.Sub(started).Seconds()
+	}
 	if span < 1 {
 		return float64(m.pages)
 	}

@@ -180,8 +180,7 @@ func (c *Crawler) failed(err error) {
 // that ended the crawl.
 func (c *Crawler) end() error {
 	c.mu.Lock()
-	c.meter.ended = c.stopping
-	c.meter.endedAt = time.Now()
+	c.meter.ended = time.Now()
 	var hosts []*host
 	for _, h := range c.hosts {
 		if h.loaded && h.dirty {

@@ -29,7 +29,7 @@ type Status struct {
 	Pages      int64   `json:"pages"`
 	Requests   int64   `json:"requests"`
 	Bytes      int64   `json:"bytes"`
-	PerSecond  float64 `json:"pages_per_second"` // of the last 9 s
+	PerSecond  float64 `json:"pages_per_second"` // of the last 9 s; of the whole crawl when it has ended
 	Sitemaps   int64   `json:"sitemaps"`         // and feeds
 	SoftGone   int64   `json:"soft_not_found"`
 	InProgress int     `json:"in_progress"` // requests and store operations

@@ -8,7 +8,8 @@ import (
 )
 
 // TestStatusNext: a host with nothing due stays in memory for a while. The time at which it
-// leaves is not when the next request may start.
+// leaves is not when the next request may start. When the crawl has ended, its rate is that of
+// the whole crawl.
 func TestStatusNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/0")
@@ -28,6 +29,9 @@ func TestStatusNext(t *testing.T) {
 		}
 		if !idle.Next.Equal(parked.Next) || idle.Next.Sub(epoch) < 23*time.Hour {
 			t.Errorf("the next request may start at %v while the host is idle, and at %v when it is parked", idle.Next, parked.Next)
+		}
+		if end := c.Status(0); end.PerSecond != float64(end.Pages)/3600 || end.Pages == 0 {
+			t.Errorf("%d pages in an hour, %g a second", end.Pages, end.PerSecond)
 		}
 		if len(parked.Refused) > 0 {
 			t.Errorf("rules that refused nothing are counted: %v", parked.Refused)
