@@ -19,7 +19,8 @@ Rendering all pages of a large file takes long: about half a second of a core fo
 
 With --style, load so many pages that need one style sheet, and change it. Printed is how
 long other pages take to be searchable before that, and while the pages of the style sheet
-are rendered again. A function that takes --cost stands in for the browser.`
+are rendered again, which begins when other pages have arrived for 25 s. A function that
+takes --cost stands in for the browser.`
 
 func (a *app) renderCommand() *cobra.Command {
 	var o renderbench.Options
@@ -52,7 +53,7 @@ func (a *app) renderCommand() *cobra.Command {
 	flags.StringSliceVar(&o.Modes, "modes", []string{"off", "auto", "all"}, "`modes` to measure; the first one is what the others are compared with")
 	flags.IntVar(&o.Rounds, "rounds", 3, "how often all modes are run")
 	flags.IntVar(&s.Pages, "style", 0, "`number` of pages that need the style sheet")
-	flags.IntVar(&s.Others, "others", 200, "`number` of other pages that are loaded before the style sheet changes, and after")
+	flags.IntVar(&s.Others, "others", 1200, "`number` of other pages that are loaded before the style sheet changes, and after")
 	flags.DurationVar(&s.Every, "every", 50*time.Millisecond, "`time` between two of them")
 	flags.DurationVar(&s.Cost, "cost", time.Millisecond, "`time` that a rendering takes")
 	pipelineFlags(cmd)

@@ -73,7 +73,7 @@ func runStyle(ctx context.Context, dir string, o StyleOptions) (_ *StyleResult, 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	b := &styleBench{StyleOptions: o, repo: r, at: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
+	b := &styleBench{StyleOptions: o, repo: r, browser: browser, at: time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)}
 	res := &StyleResult{Pages: o.Pages}
 	if err := b.loadStyle(ctx, "body { color: black }"); err != nil {
 		return nil, err
@@ -87,18 +87,14 @@ func runStyle(ctx context.Context, dir string, o StyleOptions) (_ *StyleResult, 
 		return nil, err
 	}
 	fmt.Fprintf(o.Log, "%d pages were rendered\n", browser.styled.Load())
-	if res.Before, err = b.others(ctx); err != nil {
+	if res.Before, _, err = b.others(ctx); err != nil {
 		return nil, err
 	}
 	first, changed := browser.styled.Load(), time.Now()
 	if err := b.loadStyle(ctx, "body { color: white }"); err != nil {
 		return nil, err
 	}
-	if res.During, err = b.others(ctx); err != nil {
-		return nil, err
-	}
-	res.WithOthers = int(browser.styled.Load() - first)
-	if err := r.Quiesce(ctx); err != nil {
+	if res.During, res.WithOthers, err = b.others(ctx); err != nil {
 		return nil, err
 	}
 	res.Seconds, res.Again = time.Since(changed).Seconds(), int(browser.styled.Load()-first)
@@ -107,9 +103,10 @@ func runStyle(ctx context.Context, dir string, o StyleOptions) (_ *StyleResult, 
 
 type styleBench struct {
 	StyleOptions
-	repo   *repository.Repository
-	at     time.Time // of the last fetch
-	loaded int       // other pages
+	repo    *repository.Repository
+	browser *styled
+	at      time.Time // of the last fetch
+	loaded  int       // other pages
 }
 
 func (b *styleBench) load(ctx context.Context, u page.URL, mediaType, body string) error {
@@ -127,24 +124,29 @@ func (b *styleBench) loadPage(ctx context.Context, site string, n int) error {
 	return b.load(ctx, u, "text/html", fmt.Sprintf("<title>Page %d</title><p>This is page number %d of %s, and it says nothing else that matters to anybody.", n, n, site))
 }
 
-// others loads pages at a steady rate, and returns how soon they could be searched.
-func (b *styleBench) others(ctx context.Context) (f Freshness, err error) {
-	began := time.Now()
+// others loads pages at a steady rate, and waits until all work is done. It returns how soon
+// they could be searched, and how many pages were rendered while they were loaded.
+func (b *styleBench) others(ctx context.Context) (f Freshness, rendered int, err error) {
+	began, first := time.Now(), b.browser.styled.Load()
 	tick := time.NewTicker(b.Every)
 	defer tick.Stop()
 	for range b.Others {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return f, ctx.Err()
+			return f, 0, ctx.Err()
 		}
 		if err := b.loadPage(ctx, otherSite, b.loaded); err != nil {
-			return f, err
+			return f, 0, err
 		}
 		b.loaded++
 	}
+	rendered = int(b.browser.styled.Load() - first)
+	if err := b.repo.Quiesce(ctx); err != nil {
+		return f, 0, err
+	}
 	l := b.repo.FoundSince(began)
-	return Freshness{N: l.N, P50: measure.Milliseconds(l.P50), P99: measure.Milliseconds(l.P99)}, nil
+	return Freshness{N: l.N, P50: measure.Milliseconds(l.P50), P99: measure.Milliseconds(l.P99)}, rendered, nil
 }
 
 // styled is a renderer that leaves pages as they are. Those of styleSite ask for the style sheet.
@@ -179,5 +181,8 @@ func (r *StyleResult) Text() string {
 	fmt.Fprintf(&b, "other pages, searchable after        n   p50 ms   p99 ms\n")
 	fmt.Fprintf(&b, "  before it changes           %8d %8.0f %8.0f\n", r.Before.N, r.Before.P50, r.Before.P99)
 	fmt.Fprintf(&b, "  while pages are rendered    %8d %8.0f %8.0f   (%d renderings meanwhile)\n", r.During.N, r.During.P50, r.During.P99, r.WithOthers)
+	if r.WithOthers == 0 {
+		b.WriteString("nothing was rendered while other pages arrived; give more --others\n")
+	}
 	return b.String()
 }
