@@ -93,7 +93,7 @@ func (r *rig) measure(ctx context.Context, o *Options, res *SizeResult) error {
 			return err
 		}
 		res.Local = append(res.Local, *l)
-		fmt.Fprintf(o.Log, "  rows %+v, pushes %+v, ms %+v\n", l.Rows, l.Pushes, l.Millis)
+		fmt.Fprintf(o.Log, "  medians: %.0f rows, %.0f pushes, %.1f ms\n", l.Rows.Median, l.Pushes.Median, l.Millis.Median)
 	}
 	for _, percent := range o.Percents {
 		fmt.Fprintf(o.Log, "%d URLs: %g %% of the pages\n", res.URLs, percent)
@@ -102,7 +102,7 @@ func (r *rig) measure(ctx context.Context, o *Options, res *SizeResult) error {
 			return err
 		}
 		res.Shares = append(res.Shares, *s)
-		fmt.Fprintf(o.Log, "  rank %+v, %d visits; full solve %+v\n", s.Rank, s.Rank.visits(), s.Full)
+		fmt.Fprintf(o.Log, "  rank: %d visits in %.2f s; full solve: %d visits in %.2f s\n", s.Rank.visits(), s.Rank.Took, s.Full.Visits, s.Full.Took)
 	}
 	var err error
 	if res.GreatestError, err = r.check(ctx); err != nil {
