@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/repository"
@@ -209,6 +210,14 @@ func atLeast(n int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// checkDatabase checks the value of --store.
+func checkDatabase(cmd *cobra.Command, setting string) error {
+	if _, err := measure.ParseDatabase(setting, ""); err != nil {
+		return usage(cmd, "--store: %v", err)
+	}
+	return nil
 }
 
 // bound is what a flag gives, and the least and the most that it may give.

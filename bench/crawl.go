@@ -41,8 +41,11 @@ func (a *app) crawlCommand() *cobra.Command {
 				o.Pages = memoryPages
 			}
 			err := inRange(cmd, bound{"pages", o.Pages, 1, 10_000_000}, bound{"concurrency", o.Concurrency, 1, 10_000}, bound{"rounds", o.Rounds, 1, 100})
-			if err != nil {
+			switch {
+			case err != nil:
 				return err
+			case memory && cmd.Flags().Changed("rounds"):
+				return usage(cmd, "--memory crawls once, and takes no --rounds")
 			}
 			return a.crawl(cmd.Context(), o, memory)
 		},

@@ -102,6 +102,9 @@ func checkRecovery(cmd *cobra.Command, o *recoverybench.Options) (err error) {
 	case o.Delay < 0 || o.Delay > time.Second:
 		return usage(cmd, "--delay is from 0 to 1s")
 	}
+	if err := checkDatabase(cmd, o.Store); err != nil {
+		return err
+	}
 	if o.Program != "" {
 		if o.Program, err = filepath.Abs(o.Program); err != nil {
 			return err

@@ -58,6 +58,9 @@ func (a *app) scalingCommand() *cobra.Command {
 				return usage(cmd, "--delay is from 0 to 1s")
 			}
 			err := inRange(cmd, bound{"threads", o.Threads, 1, 1000}, bound{"seconds", seconds, 1, 3600}, bound{"pages", o.Pages, 1, 1_000_000})
+			if err == nil && o.Store != "" {
+				err = checkDatabase(cmd, o.Store)
+			}
 			if err != nil {
 				return err
 			}

@@ -64,11 +64,7 @@ func urlsOf(hits []shown) []page.URL {
 type answerer func(ctx context.Context, query string) ([]shown, error)
 
 // runJudged asks the queries of a file.
-func runJudged(ctx context.Context, o Options, source, dir string) (_ *JudgedResult, err error) {
-	queries, err := readQueries(o.QueryFile)
-	if err != nil {
-		return nil, err
-	}
+func runJudged(ctx context.Context, o Options, queries []judged, source, dir string) (_ *JudgedResult, err error) {
 	r, err := index.OpenReader(source)
 	if err != nil {
 		return nil, err

@@ -90,6 +90,12 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 }
 
 func run(ctx context.Context, dir string, o Options) (res *Result, err error) {
+	var queries []judged
+	if o.QueryFile != "" { // mistakes in the file are reported before the long work
+		if queries, err = readQueries(o.QueryFile); err != nil {
+			return nil, err
+		}
+	}
 	source := o.Index
 	if o.Server != nil {
 		_, _ = fmt.Fprintln(o.Log, "copying the documents of the server")
@@ -107,11 +113,11 @@ func run(ctx context.Context, dir string, o Options) (res *Result, err error) {
 		source = repository.IndexDir(data)
 	}
 	if o.QueryFile != "" {
-		judged, err := runJudged(ctx, o, source, dir)
+		r, err := runJudged(ctx, o, queries, source, dir)
 		if err != nil {
 			return nil, err
 		}
-		return &Result{Documents: judged.Documents, Weights: o.Weights, PerHost: o.PerHost, Judged: judged}, nil
+		return &Result{Documents: r.Documents, Weights: o.Weights, PerHost: o.PerHost, Judged: r}, nil
 	}
 	items, err := gatherItems(ctx, source)
 	if err != nil {

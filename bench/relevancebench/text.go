@@ -71,6 +71,9 @@ func (r *JudgedResult) text(b *strings.Builder, missed bool) {
   words of titles; navigation: share of snippets that are half navigation; other: share
   of English queries whose first hit is in another language
 `)
+	if r.Variants[0].NDCG == 0 {
+		fmt.Fprintf(b, "  no page that %s asks for was found; are these the pages that it is about?\n", r.File)
+	}
 	r.Agreement.text(b, missed)
 	if missed {
 		missedText(b, r.Variants[0].Missed)
