@@ -3,6 +3,7 @@ package shardrpc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"time"
@@ -94,11 +95,22 @@ func session(h Holder, stream grpc.ServerStream) (err error) {
 			return err
 		}
 		r := reply{}
-		if r.Answer, err = s.Ask(ctx, &q); err != nil {
+		if r.Answer, err = ask(ctx, s, &q); err != nil {
 			r.Error = err.Error()
 		}
 		if err := stream.SendMsg(&r); err != nil {
 			return err
 		}
 	}
+}
+
+// ask answers a question. One that no process of this version asks may break the search, but not the
+// process: package index relies on what its own searches ask.
+func ask(ctx context.Context, s index.Session, q *index.Question) (a *index.Answer, err error) {
+	defer func() {
+		if broken := recover(); broken != nil {
+			err = fmt.Errorf("a question that this program never asks (all processes of a deployment need the same version): %v", broken)
+		}
+	}()
+	return s.Ask(ctx, q)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"reflect"
 	"strings"
@@ -18,6 +19,9 @@ import (
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/postings"
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -153,6 +157,36 @@ func TestUnavailable(t *testing.T) {
 	search(c.Shard(1, 2))
 	if _, err := c.Shards(t.Context()); !errors.Is(err, index.ErrUnavailable) || strings.Contains(err.Error(), "rpc error") {
 		t.Errorf("a server that was stopped: %v", err)
+	}
+}
+
+// TestOddQuestions: a question that no search asks, as one of another version may, gets an error, and
+// the server goes on.
+func TestOddQuestions(t *testing.T) {
+	_, c, _ := serve(t)
+	harbour := &query.Expr{Phrase: query.Phrase{Tokens: "harbour"}, In: postings.AllColumns}
+	for name, q := range map[string]*index.Question{
+		"empty word":           {Typed: &index.TypedQuestion{IDs: []int64{1}, Words: []string{""}}},
+		"unknown operation":    {Counts: []index.Matching{{Expr: &query.Expr{Op: 77, Kids: []*query.Expr{harbour, harbour}}}}},
+		"nothing to join":      {Counts: []index.Matching{{Expr: &query.Expr{Op: query.OpOr}}}},
+		"exclusion of nothing": {Counts: []index.Matching{{Expr: &query.Expr{Op: query.OpNot, Kids: []*query.Expr{harbour}}}}},
+		"too many":             {Best: &index.BestQuestion{Matching: index.Matching{Expr: harbour}, N: math.MaxInt, Statistics: index.Statistics{Rows: 1, Tokens: 1, Documents: []int{1}}}},
+		"too few":              {Similar: &index.SimilarQuestion{Sketch: make([]byte, sketch.Size), N: -1}},
+		"no edits":             {Near: &index.NearQuestion{Word: "ab", Most: -10}},
+	} {
+		session, err := c.Shard(0, 2).Begin(t.Context())
+		if err != nil {
+			t.Fatalf("before %s: %v", name, err)
+		}
+		if a, err := session.Ask(t.Context(), q); !errors.Is(err, index.ErrUnavailable) || !strings.Contains(err.Error(), "a question that this program never asks") {
+			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+		if a, err := session.Ask(t.Context(), &index.Question{State: true}); err != nil || a.State.Documents != 20 {
+			t.Errorf("after %s: %+v, %v", name, a, err)
+		}
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
