@@ -46,33 +46,22 @@ type Portable struct {
 // MakePortable checks a change and analyses its document, which must not be nil. Errors wrap
 // [ErrInvalid].
 func MakePortable(c *Change) (*Portable, error) {
-	if err := c.validate(); err != nil {
+	p, err := newPrepared(c)
+	if err != nil {
 		return nil, err
 	}
-	d := *c.Doc
-	d.Anchors = storableAnchors(d.Anchors)
-	p := new(Portable)
-	var err error
-	if p.Members, err = jsonList(d.Members); err != nil {
-		return nil, fmt.Errorf("%w: %s: members: %w", ErrInvalid, d.URL, err)
+	p.makeBody(new(spelling.Vocabulary))
+	d, b := p.Doc, p.body
+	out := &Portable{
+		Columns: b.columns, Words: b.spelled, Outline: b.outline, Head: b.head, Rest: b.rest,
+		Members: p.members, Anchors: p.anchors, Headings: b.headings,
+		Sketch: b.sketch[:], Translations: b.translations,
+		Host: HostOf(d.URL), Sample: slotsOf(b.sample),
 	}
-	if p.Anchors, err = jsonList(d.Anchors); err != nil {
-		return nil, fmt.Errorf("%w: %s: anchors: %w", ErrInvalid, d.URL, err)
-	}
-	whole := &prepared{Change: Change{Doc: &d}}
-	if whole.outline, err = page.DecodeOutline(d.Outline, len(d.Text)); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, d.URL, err)
-	}
-	whole.makeBody(new(spelling.Vocabulary))
-	b := whole.body
-	p.Headings = b.headings
-	p.Columns, p.Words, p.Outline, p.Head, p.Rest = b.columns, b.spelled, b.outline, b.head, b.rest
-	p.Sketch, p.Translations = b.sketch[:], b.translations
-	p.Host, p.Sample = HostOf(d.URL), slotsOf(b.sample)
 	if st := analysis.StemmerFor(d.Language); st != nil {
-		p.Stemmer = st.Name
+		out.Stemmer = st.Name
 	}
-	return p, nil
+	return out, nil
 }
 
 // HostOf is the host by which results, and what a site repeats, are counted.

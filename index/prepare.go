@@ -39,6 +39,20 @@ type body struct {
 }
 
 func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
+	p, err := newPrepared(c)
+	if err != nil || c.Doc == nil {
+		return p, err
+	}
+	p.hash = hashText(p.Doc)
+	same, err := w.sameText(ctx, p)
+	if err == nil && !same {
+		p.makeBody(w.tx.vocabulary)
+	}
+	return p, err
+}
+
+// newPrepared checks a change, and does everything but what is costly.
+func newPrepared(c *Change) (*prepared, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
@@ -49,7 +63,6 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 	d := *c.Doc // the caller may change its own after a cancelled context
 	p.Doc = &d
 	d.Anchors = storableAnchors(d.Anchors)
-	p.hash = hashText(&d)
 	var err error
 	if p.outline, err = page.DecodeOutline(d.Outline, len(d.Text)); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, d.URL, err)
@@ -60,11 +73,7 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 	if p.anchors, err = jsonList(d.Anchors); err != nil {
 		return nil, fmt.Errorf("%w: %s: anchors: %w", ErrInvalid, d.URL, err)
 	}
-	same, err := w.sameText(ctx, p)
-	if err == nil && !same {
-		p.makeBody(w.tx.vocabulary)
-	}
-	return p, err
+	return p, nil
 }
 
 // storableAnchors are anchors as they come out of JSON, which has no invalid UTF-8: the
