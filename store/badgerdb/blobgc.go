@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
-
-	"github.com/webindexer/indexer/store"
 )
 
 // A long value whose cell was deleted, or replaced, is waste. A pass over the pointers
@@ -299,8 +297,8 @@ func (db *DB) moveSome(keys [][]byte, victims map[uint32]*blobFile) error {
 	if len(kept) == 0 {
 		return nil
 	}
-	if err := c.space.admit(len(long)); err != nil {
-		return fmt.Errorf("%w: %w", store.ErrNotDone, err)
+	if err := c.admit(len(long)); err != nil {
+		return err
 	}
 	file, offset, err := db.blobs.next(len(long))
 	if err != nil {

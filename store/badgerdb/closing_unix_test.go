@@ -217,3 +217,40 @@ func TestUnreadTable(t *testing.T) {
 		}
 	}
 }
+
+// TestFullMemtableWithoutFiles: a write for which Badger would have to make a log, while no file can
+// be made, is refused. Badger would have no memtable any more, and the next reader would find none.
+func TestFullMemtableWithoutFiles(t *testing.T) {
+	dir, child := inChild(t)
+	if !child {
+		return
+	}
+	db := openTest(t, dir, Options{MemoryBytes: 1, MinFreeBytes: -1})
+	m := store.RowMutation{Row: []byte("row"), Mutations: []store.Mutation{mutation("last", "c", 1, strings.Repeat("v", 100<<10))}}
+	write := func() error {
+		m.Mutations[0].TS++
+		_, err := db.Mutate(t.Context(), m)
+		return err
+	}
+	for !db.committer.fill.mayBeFull() {
+		if err := write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	restore := noMoreFiles(t)
+	var err error
+	for n := 0; err == nil && n < 10; n++ {
+		err = write()
+	}
+	if !errors.Is(err, store.ErrIO) || !errors.Is(err, store.ErrNotDone) {
+		t.Errorf("a write without a log: %v", err)
+	}
+	if got := readRow(t, db, "row"); got == "" {
+		t.Error("the row is not there")
+	}
+	restore()
+	if err := write(); err != nil {
+		t.Error(err)
+	}
+	closeTest(t, db)
+}

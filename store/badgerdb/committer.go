@@ -129,8 +129,8 @@ func (c *committer) group(first *request, next func() *request) {
 	if len(accepted) == 0 {
 		return
 	}
-	if err := c.space.admit(size); err != nil {
-		answerAll(accepted, store.Result{}, fmt.Errorf("%w: %w", store.ErrNotDone, err))
+	if err := c.admit(size); err != nil {
+		answerAll(accepted, store.Result{}, err)
 		return
 	}
 	accepted, reserved := c.stamp(accepted)
@@ -149,6 +149,23 @@ func (c *committer) group(first *request, next func() *request) {
 		return
 	}
 	answerAll(accepted, store.Result{Outcome: store.Applied}, nil)
+}
+
+// admit is called before n bytes are written. It returns an error if they must not be.
+//
+// If the memtable may be full, Badger is about to make the log of the next one. If that fails, Badger
+// 4.9.6 has no memtable any more, and every reader dereferences nil.
+func (c *committer) admit(n int) error {
+	err := c.space.admit(n)
+	if err == nil && c.fill.mayBeFull() {
+		if err = probe(c.space.dir); err != nil {
+			err = runError("making a file", err)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", store.ErrNotDone, err)
+	}
+	return nil
 }
 
 // fail lets the table accept no more writes, and returns the error that they get.

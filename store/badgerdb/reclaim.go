@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/dgraph-io/badger/v4"
-
-	"github.com/webindexer/indexer/store"
 )
 
 // Reclaim gives back the space of everything that was deleted, all at once, and
@@ -86,8 +84,8 @@ func (db *DB) flush() error {
 	if err := txn.Set([]byte{flushID}, []byte{plainValue}); err != nil {
 		return runError("preparing a write", err)
 	}
-	if err := c.space.admit(spaceCheckBytes); err != nil {
-		return fmt.Errorf("%w: %w", store.ErrNotDone, err)
+	if err := c.admit(spaceCheckBytes); err != nil {
+		return err
 	}
 	if err := c.own(nil, txn, 1, 2); err != nil {
 		return err
