@@ -254,3 +254,23 @@ func TestFullMemtableWithoutFiles(t *testing.T) {
 	}
 	closeTest(t, db)
 }
+
+// TestFlushWithoutFiles: a flush of the table's own that cannot begin breaks nothing.
+func TestFlushWithoutFiles(t *testing.T) {
+	dir, child := inChild(t)
+	if !child {
+		return
+	}
+	db := openTest(t, dir, Options{MinFreeBytes: -1})
+	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+	restore := noMoreFiles(t)
+	if err := db.Reclaim(t.Context()); !errors.Is(err, store.ErrIO) {
+		t.Errorf("reclaimed: %v", err)
+	}
+	restore()
+	mustMutate(t, db, "row", mutation("data", "c", 2, "w"))
+	if err := db.Reclaim(t.Context()); err != nil {
+		t.Error(err)
+	}
+	closeTest(t, db)
+}

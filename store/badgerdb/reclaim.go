@@ -74,7 +74,7 @@ const (
 // it. It runs in the committer's goroutine, because Badger refuses writes while it drops
 // keys, instead of making them wait.
 //
-// If any of it fails, the table accepts no more writes. After a failed drop, Badger 4.9.6 may have
+// If a write fails, the table accepts no more of them. After a failed drop, Badger 4.9.6 may have
 // the memtable twice, as the one to write to and as one that is written out: it would release it, and
 // then go on reading it.
 func (db *DB) flush() error {
@@ -90,8 +90,11 @@ func (db *DB) flush() error {
 	if err := c.own(nil, txn, 1, 2); err != nil {
 		return err
 	}
-	if err := errors.Join(db.blobs.sync(), db.mark.flushing(db.dir)); err != nil {
+	if err := db.blobs.sync(); err != nil {
 		return c.fail(err)
+	}
+	if err := db.mark.flushing(db.dir); err != nil { // nothing has begun
+		return runError("marking that memory is written out", err)
 	}
 	if err := db.badger.DropPrefix([]byte{flushID}); err != nil {
 		return c.fail(runError("writing out what is in memory", err))
