@@ -170,6 +170,20 @@ func TestCloseWhileUnreachable(t *testing.T) {
 	}
 }
 
+// TestNotDoneWhileClosing: it is certain that nothing happened if Close came between two attempts.
+func TestNotDoneWhileClosing(t *testing.T) {
+	b := openBad(t, Options{RetryFor: time.Hour})
+	b.Refuse()
+	closing := b.table.(*table)
+	closing.calls.Reset() // a new connection is needed
+	closing.close.Do(func() { close(closing.closing) })
+	res, err := b.table.Mutate(t.Context(), put(1))
+	wantNotDone(t, res, err)
+	if !errors.Is(err, store.ErrClosed) {
+		t.Errorf("%v; want ErrClosed, too", err)
+	}
+}
+
 // TestRemovedSchema: the error says what to do.
 func TestRemovedSchema(t *testing.T) {
 	setting := pgtest.Shared(t).Schema(t)

@@ -55,10 +55,7 @@ func (t *table) retryFor(ctx context.Context, limit time.Duration, k kind, pool 
 			err = fmt.Errorf("%w (%w)", context.Cause(ctx), err)
 			fallthrough
 		case !passing(err), time.Since(began) > limit:
-			if err = t.callError(err); k == guarded {
-				err = fmt.Errorf("%w: %w", store.ErrNotDone, err)
-			}
-			return err
+			return k.gaveUp(t.callError(err))
 		case k == writing && !certain:
 			lost = append(lost, session)
 		}
@@ -66,10 +63,19 @@ func (t *table) retryFor(ctx context.Context, limit time.Duration, k kind, pool 
 		case <-time.After(pause/2 + rand.N(pause)):
 		case <-ctx.Done():
 		case <-t.closing:
-			return fmt.Errorf("%w while %s could not be reached: %w", store.ErrClosed, t.server, err)
+			return k.gaveUp(fmt.Errorf("%w while %s could not be reached: %w", store.ErrClosed, t.server, err))
 		}
 		pause = min(2*pause, 500*time.Millisecond)
 	}
+}
+
+// gaveUp is the error of a call that is not tried again. A guarded one would not have been tried
+// again after an attempt that may have done something.
+func (k kind) gaveUp(err error) error {
+	if k == guarded {
+		return fmt.Errorf("%w: %w", store.ErrNotDone, err)
+	}
+	return err
 }
 
 // attempt makes one attempt, and returns the session in which the call began, if it did.
