@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -53,12 +54,23 @@ func (q *readQueue) do(ctx context.Context, r readRequest) ([]selected, error) {
 	select {
 	case <-p.done:
 	case <-ctx.Done():
+		q.leave(p)
 		return nil, context.Cause(ctx)
 	}
 	if p.err == nil {
 		return p.cells, nil
 	}
 	return q.table.readAlone(ctx, r)
+}
+
+// leave takes a read out of the queue, unless it is under way: while the server does not answer, the
+// queue is no longer than there are callers.
+func (q *readQueue) leave(p *pendingRead) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if i := slices.Index(q.waiting, p); i >= 0 {
+		q.waiting = slices.Concat(q.waiting[:i], q.waiting[i+1:])
+	}
 }
 
 // send sends batches until nothing waits.
