@@ -44,7 +44,7 @@ func (c *capable) Commit(ctx context.Context, rows []store.RowMutation) (uint64,
 	}
 	ts, err := c.clock.Reserve(1)
 	if err != nil {
-		return 0, store.Result{}, fmt.Errorf("store: no commit timestamp: %w", err)
+		return 0, store.Result{}, fmt.Errorf("%w: no commit timestamp: %w", store.ErrNotDone, err)
 	}
 	s = s.clone()
 	for i := range rows {
