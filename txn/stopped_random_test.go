@@ -119,7 +119,29 @@ func (w *town) move(ctx context.Context, db *DB, marker string) error {
 		w.set(tx, to, b+n)
 	}
 	tx.Create("marker "+marker, app("m"), nil)
+	if w.intN(3) == 0 {
+		if _, err := tx.GetForUpdate(ctx, fmt.Sprint("account ", w.intN(townCells)), app("c")); err != nil {
+			return err
+		}
+	}
+	if err := w.audit(ctx, tx); err != nil {
+		return err
+	}
 	_, err = tx.Commit(ctx)
+	return err
+}
+
+// audit adds up what a transaction sees, its own writes included.
+func (w *town) audit(ctx context.Context, tx *Txn) error {
+	sum := 0
+	err := tx.ScanPrefix(ctx, "app", "account ", func(_ string, cols []Version) error {
+		n, err := amount(cols[0].Value)
+		sum += n
+		return err
+	})
+	if err == nil && sum != townSum {
+		w.t.Errorf("a transaction at %d sees a sum of %d", tx.Start(), sum)
+	}
 	return err
 }
 
@@ -138,6 +160,10 @@ func (w *town) get(ctx context.Context, tx *Txn, i int) (int, error) {
 	if err != nil || !v.Exists {
 		return 0, err
 	}
+	return amount(v)
+}
+
+func amount(v Value) (int, error) {
 	text, _, _ := bytes.Cut(v.Data, []byte(" "))
 	return strconv.Atoi(string(text))
 }
@@ -146,16 +172,8 @@ func (w *town) check(db *DB) {
 	w.t.Helper()
 	tx := mustBegin(w.t, db)
 	defer tx.Rollback()
-	sum := 0
-	for i := range townCells {
-		n, err := w.get(w.t.Context(), tx, i)
-		if err != nil {
-			w.t.Error(err)
-		}
-		sum += n
-	}
-	if sum != townSum {
-		w.t.Errorf("the sum is %d, and was %d", sum, townSum)
+	if err := w.audit(w.t.Context(), tx); err != nil {
+		w.t.Error(err)
 	}
 	for marker, said := range w.markers {
 		v, err := tx.Get(w.t.Context(), "marker "+marker, app("m"))
@@ -198,6 +216,13 @@ func (s *interrupted) Read(ctx context.Context, row []byte, sel ...store.Selecto
 	cells, err := s.Table.Read(ctx, row, sel...)
 	s.pass()
 	return cells, err
+}
+
+func (s *interrupted) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error) ([]byte, error) {
+	s.pass()
+	next, err := s.Table.Scan(ctx, r, fn)
+	s.pass()
+	return next, err
 }
 
 func (s *interrupted) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
