@@ -35,7 +35,7 @@ func (f *crawlFlags) takeAgain(again, args []string) (rest []string, err error) 
 	for _, arg := range again {
 		s, err := seeds.ParseSeed(arg)
 		if err != nil {
-			return nil, &inputError{what: arg, reason: err.Error()}
+			return nil, &usageError{reason: "--again: " + err.Error(), help: "indexer crawl"} // names the argument
 		}
 		f.again = append(f.again, s.URL)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/internal/progress"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/snapshot"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -120,6 +121,9 @@ func gc(ctx context.Context, r *repository.Repository, req control.Request, stdo
 		if g.For > 0 {
 			g.Pin.Expires = time.Now().Add(g.For).UTC().Truncate(time.Second)
 		}
+		if err := checkPast(ctx, r.DB(), g.Pin); err != nil {
+			return err
+		}
 		p, err := r.DB().Pin(ctx, g.Pin)
 		if err != nil {
 			return err
@@ -135,6 +139,18 @@ func gc(ctx context.Context, r *repository.Repository, req control.Request, stdo
 		return err
 	}
 	return printResult(stdout, req.Format, freed, freedText(freed, time.Since(began)))
+}
+
+// checkPast refuses to pin a timestamp of the future: the pin would keep no state there is.
+func checkPast(ctx context.Context, db *txn.DB, p txn.Pin) error {
+	newest, err := db.Now(ctx)
+	if err == nil && p.TS > newest {
+		err = fmt.Errorf("timestamp %d: %w: the newest is %d", p.TS, snapshot.ErrFuture, newest)
+	}
+	if err != nil {
+		return fmt.Errorf("pin %q: %w", p.Name, err)
+	}
+	return nil
 }
 
 func freedText(f *repository.Freed, took time.Duration) string {
