@@ -95,8 +95,8 @@ func (s *shardSearch) findIn(ctx context.Context, given string) (*shardPlaces, e
 		}
 		return &shardPlaces{at: at}, nil
 	}
-	if _, _, err := net.SplitHostPort(given); err != nil {
-		return nil, s.shardFlagError("%q is neither a directory nor HOST:PORT", given)
+	if err := s.checkPlace(given); err != nil {
+		return nil, err
 	}
 	c, err := s.client(given)
 	if err != nil {
@@ -111,6 +111,17 @@ func (s *shardSearch) findIn(ctx context.Context, given string) (*shardPlaces, e
 		at[shard] = shardPlace{address: given}
 	}
 	return &shardPlaces{at: at}, nil
+}
+
+// checkPlace refuses what is not there and cannot be an address.
+func (s *shardSearch) checkPlace(given string) error {
+	if _, err := os.Stat(given); err == nil {
+		return nil
+	}
+	if _, _, err := net.SplitHostPort(given); err != nil {
+		return s.shardFlagError("%q is neither a directory nor HOST:PORT", given)
+	}
+	return nil
 }
 
 func (s *shardSearch) shardFlagError(format string, args ...any) error {

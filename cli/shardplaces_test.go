@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,5 +53,15 @@ func TestShardFlag(t *testing.T) {
 				t.Errorf("got %v, %v, want two shards, of which %q are missing", p, err, tt.missing)
 			}
 		})
+	}
+}
+
+// TestPlacesAreCheckedFirst: a server with a mistake in --shard does not begin to serve.
+func TestPlacesAreCheckedFirst(t *testing.T) {
+	for _, given := range []string{"nowhere", ""} {
+		_, err := (&app{shards: []string{t.TempDir(), "127.0.0.1:7072", given}}).openShardSearch(t.Context())
+		if _, usage := errors.AsType[*usageError](err); !usage {
+			t.Errorf("%q: %v", given, err)
+		}
 	}
 }

@@ -44,6 +44,11 @@ func (a *app) openShardSearch(ctx context.Context) (_ *shardSearch, err error) {
 	if s.options, err = a.security(); err != nil {
 		return nil, err
 	}
+	for _, given := range a.shards { // a server reports a mistake before it serves
+		if err := s.checkPlace(given); err != nil {
+			return nil, err
+		}
+	}
 	if len(a.shards) == 0 && a.isShared() {
 		if s.table, err = a.openTable(ctx); err != nil {
 			return nil, err
