@@ -53,6 +53,9 @@ func TestDeployment(t *testing.T) {
 	runIndexer(t, f.args("reader", "check")...)
 	for _, w := range workers {
 		stopChild(t, w)
+		if !strings.Contains(w.Said(), "stopping: what is in progress is completed; interrupt again to stop at once\n") {
+			t.Errorf("an interrupted worker says %s", w.Said())
+		}
 	}
 	// Without workers, the process takes the leases itself.
 	runIndexer(t, f.args("reader", "reindex")...)

@@ -122,6 +122,7 @@ func (a *app) workOn(ctx context.Context, s *session) error {
 	for {
 		select {
 		case <-ctx.Done():
+			_, _ = fmt.Fprintln(a.stderr, "stopping: what is in progress is completed; interrupt again to stop at once")
 			return s.close(ctx)
 		case <-ticker.C:
 		}
