@@ -83,38 +83,30 @@ func TestBrowserEmbedded(t *testing.T) {
 	e := newEmbedding(t, true)
 	e.enter(b, "lamp")
 	b.Until(box(".popup:not([hidden]) [role=option]") + ` !== null`)
-	wants := func(when, expression, want string) {
-		t.Helper()
-		var got string
-		b.Eval(`String(`+expression+`)`, &got)
-		if got != want {
-			t.Errorf("%s: %s is %q, want %q", when, expression, got, want)
-		}
-	}
-	wants("found", `Array.from(`+box("[role=listbox]")+`.querySelectorAll(".title, .all"), e => e.textContent).sort().join(", ")`, "All results, Guide to <b>lamps & wicks, Oil")
-	wants("found", box("input")+`.placeholder`, "Search the manual")
-	wants("found", box("input")+`.getAttribute("aria-expanded")`, "true")
-	wants("found", box("[role=status]")+`.textContent`, "2 results")
+	b.Want("found", `Array.from(`+box("[role=listbox]")+`.querySelectorAll(".title, .all"), e => e.textContent).sort().join(", ")`, "All results, Guide to <b>lamps & wicks, Oil")
+	b.Want("found", box("input")+`.placeholder`, "Search the manual")
+	b.Want("found", box("input")+`.getAttribute("aria-expanded")`, "true")
+	b.Want("found", box("[role=status]")+`.textContent`, "2 results")
 	const chosen = "[aria-selected=true]"
 	b.Run(chromedp.KeyEvent(kb.ArrowUp))
-	wants("up from the field", box(chosen)+`.textContent`, "All results")
+	b.Want("up from the field", box(chosen)+`.textContent`, "All results")
 	b.Run(chromedp.KeyEvent(kb.ArrowDown))
-	wants("down from the last", box("input")+`.getAttribute("aria-activedescendant")`, "option-0")
+	b.Want("down from the last", box("input")+`.getAttribute("aria-activedescendant")`, "option-0")
 	b.Run(chromedp.KeyEvent(kb.Escape))
-	wants("escape", box(".popup")+`.hidden`, "true")
-	wants("escape", box("input")+`.value`, "lamp")
-	wants("escape", box(chosen), "null")
+	b.Want("escape", box(".popup")+`.hidden`, "true")
+	b.Want("escape", box("input")+`.value`, "lamp")
+	b.Want("escape", box(chosen), "null")
 	b.Run(chromedp.KeyEvent(kb.Escape))
-	wants("escape again", box("input")+`.value`, "")
+	b.Want("escape again", box("input")+`.value`, "")
 
 	b.Run(input.InsertText("trims wick"))
 	b.Until(box("[role=option] .title") + `?.textContent.startsWith("Guide")`)
 	b.Run(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#here"))
-	wants("enter", `location.href`, e.http.URL+"/guide")
+	b.Want("enter", `location.href`, e.http.URL+"/guide")
 
 	e.enter(b, "la") // no page has this word, and a title begins with it
 	b.Until(box(".popup:not([hidden]) .words") + ` !== null`)
-	wants("the beginning of a word", box("[part=message]")+`.hidden`, "true")
+	b.Want("the beginning of a word", box("[part=message]")+`.hidden`, "true")
 
 	e.enter(b, "ships")
 	b.Until(fmt.Sprintf(`%s?.textContent === %q`, box("[role=option] .title"), "x"+strings.Repeat("🚢", 199)+"…")) // not half a ship
@@ -124,7 +116,7 @@ func TestBrowserEmbedded(t *testing.T) {
 
 	e.enter(b, "oil")
 	b.Run(chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("ol.results"))
-	wants("enter without a choice", `location.href.split("&")[0]`, e.stand.http.URL+"/?q=oil")
+	b.Want("enter without a choice", `location.href.split("&")[0]`, e.stand.http.URL+"/?q=oil")
 	for _, c := range b.Complaints() {
 		t.Errorf("the browser complains: %s", c)
 	}

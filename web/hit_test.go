@@ -25,7 +25,7 @@ func manual() (web []page.Fetch) {
 
 func hrefs(t testing.TB, body string, within func(*html.Node) bool) (list []string) {
 	t.Helper()
-	texts(t, body, func(n *html.Node) bool {
+	for n := range elements(t, body) {
 		if within(n) {
 			for d := range n.Descendants() {
 				if d.Data == "a" {
@@ -33,8 +33,7 @@ func hrefs(t testing.TB, body string, within func(*html.Node) bool) (list []stri
 				}
 			}
 		}
-		return false
-	})
+	}
 	return list
 }
 
@@ -84,7 +83,7 @@ func TestHits(t *testing.T) {
 		}
 	})
 	t.Run("why", func(t *testing.T) {
-		for _, line := range texts(t, s.get("/?q=lamp"), func(n *html.Node) bool { return n.Data == "summary" }) {
+		for _, line := range texts(t, s.get("/?q=lamp"), element("summary")) {
 			if strings.Contains(strings.ToLower(line), "rank") {
 				t.Errorf("the line of the hit has %q", line)
 			}
@@ -146,7 +145,7 @@ func TestFacets(t *testing.T) {
 	s := newStand(t, web, nil)
 	follow := func(body, text string) string {
 		t.Helper()
-		for d := range parsed(t, body).Descendants() {
+		for d := range elements(t, body) {
 			if d.Data == "a" && strings.Join(strings.Fields(textOf(d)), " ") == text && attr(d.Parent.Parent.Parent.Parent, "class") == "facets" {
 				return s.get(attr(d, "href"))
 			}
@@ -185,13 +184,4 @@ func TestFacets(t *testing.T) {
 	if a := s.get("/api/query?q=leaf&facets=1"); !strings.Contains(a, `{"value":"elm.example","filter":"site:elm.example","documents":1}`) {
 		t.Errorf("no facets:\n%s", a)
 	}
-}
-
-func parsed(t testing.TB, body string) *html.Node {
-	t.Helper()
-	root, err := html.Parse(strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root
 }

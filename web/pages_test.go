@@ -1,8 +1,10 @@
 package web_test
 
 import (
+	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,15 +14,27 @@ import (
 	"github.com/webindexer/indexer/web"
 )
 
-// texts returns the text of all elements that match.
-func texts(t testing.TB, source string, want func(*html.Node) bool) (list []string) {
+// elements yields the elements of a page.
+func elements(t testing.TB, source string) iter.Seq[*html.Node] {
 	t.Helper()
 	doc, err := html.Parse(strings.NewReader(source))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range doc.Descendants() {
-		if n.Type == html.ElementNode && want(n) {
+	return func(yield func(*html.Node) bool) {
+		for n := range doc.Descendants() {
+			if n.Type == html.ElementNode && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// texts returns the text of all elements that match.
+func texts(t testing.TB, source string, want func(*html.Node) bool) (list []string) {
+	t.Helper()
+	for n := range elements(t, source) {
+		if want(n) {
 			list = append(list, strings.Join(strings.Fields(textOf(n)), " "))
 		}
 	}
@@ -53,12 +67,11 @@ func element(name string) func(*html.Node) bool {
 // links returns the link targets of a page.
 func links(t testing.TB, source string) (list []string) {
 	t.Helper()
-	texts(t, source, func(n *html.Node) bool {
+	for n := range elements(t, source) {
 		if n.Data == "a" {
 			list = append(list, attr(n, "href"))
 		}
-		return false
-	})
+	}
 	return list
 }
 
@@ -105,12 +118,11 @@ func TestSearchPage(t *testing.T) {
 			}
 			pages++
 			next = ""
-			texts(t, found, func(n *html.Node) bool {
+			for n := range elements(t, found) {
 				if n.Data == "a" && attr(n, "rel") == "next" {
 					next = attr(n, "href")
 				}
-				return false
-			})
+			}
 		}
 		if len(seen) != 61 || pages != 7 {
 			t.Errorf("%d results on %d pages, want 61 on 7", len(seen), pages)
@@ -118,10 +130,9 @@ func TestSearchPage(t *testing.T) {
 	})
 	t.Run("filters", func(t *testing.T) {
 		for _, target := range []string{"/?q=the&site=oak.example", "/?q=the&site=https%3A%2F%2Foak.example%2Fp%2F1"} {
-			for _, where := range texts(t, s.get(target), func(n *html.Node) bool { return attr(n, "class") == "where" }) {
-				if !strings.HasPrefix(where, "oak.example") {
-					t.Errorf("%s shows %s", target, where)
-				}
+			where := texts(t, s.get(target), class("where"))
+			if len(where) == 0 || slices.ContainsFunc(where, func(w string) bool { return !strings.HasPrefix(w, "oak.example") }) {
+				t.Errorf("%s shows %q", target, where)
 			}
 		}
 		for _, target := range []string{"/?q=%E7%81%AF&lang=ja", "/?q=leaf&lang=en"} {
@@ -131,70 +142,6 @@ func TestSearchPage(t *testing.T) {
 		}
 		if got := texts(t, s.get("/?q=leaf&lang=fi"), element("h2")); len(got) != 1 || got[0] != "No page within these filters matches your search" {
 			t.Errorf("no page is in Finnish, and there is %q", got)
-		}
-	})
-	t.Run("more from a host", func(t *testing.T) {
-		fetches := append(webs(t, "lighthouse"), many(60)...)
-		for _, tree := range []string{"elm", "ash"} {
-			html := "<title>Leaf of an oak and an " + tree + "</title><p>The leaf of an " + tree + " is not that of an oak." + strings.Repeat(" It is long and narrow, with many small teeth.", 12)
-			fetches = append(fetches, fetched("https://"+tree+".example/", 1, html))
-		}
-		crowd := newStand(t, fetches, func(o *web.Options) { o.Query.PerHost = 2 })
-		more := ""
-		body := crowd.get("/?q=leaf+oak")
-		texts(t, body, func(n *html.Node) bool {
-			if n.Data == "a" && strings.Contains(textOf(n), "more from oak.example") {
-				more = attr(n, "href")
-			}
-			return false
-		})
-		if more == "" {
-			t.Fatalf("there is no link to more from oak.example:\n%s", body)
-		}
-		where := texts(t, crowd.get(more), func(n *html.Node) bool { return attr(n, "class") == "where" })
-		if len(where) != 10 {
-			t.Errorf("%s has %d results", more, len(where))
-		}
-		for _, w := range where {
-			if !strings.HasPrefix(w, "oak.example") {
-				t.Errorf("%s shows %s", more, w)
-			}
-		}
-	})
-	t.Run("order by date, explanations, a suggestion", func(t *testing.T) {
-		dated := newStand(t, []page.Fetch{
-			fetched("https://a.example/", 2, "<title>Lanterns</title><p>Lanterns and lanterns."), fetched("https://b.example/", 3, "<title>Other things</title><p>One of them a lantern, among lanterns."), fetched("https://c.example/", 1, "<title>More lanterns</title><p>Lanterns of the coast."),
-		}, nil)
-		hosts := func(target string) string {
-			return strings.Join(texts(t, dated.get(target), func(n *html.Node) bool { return attr(n, "class") == "where" }), " ")
-		}
-		if got := hosts("/?q=lanterns&sort=date"); got != "b.example a.example c.example" {
-			t.Errorf("the newest first are %s", got)
-		}
-		if got := hosts("/?q=lanterns"); strings.HasPrefix(got, "b.example") {
-			t.Errorf("the best first are %s", got)
-		}
-		if body := dated.get("/?q=lanterns&explain=1"); strings.Count(body, `class="reasons"`) != 3 || !strings.Contains(body, "Hide explanations") {
-			t.Errorf("explanations:\n%s", body)
-		}
-		body := dated.get("/?q=lantrens")
-		if !strings.Contains(body, `Showing results for <a href="/?q=lanterns">`) || !strings.Contains(body, `Search instead for <a href="/?q=lantrens&amp;verbatim=1">`) || !strings.Contains(body, `class="result"`) {
-			t.Errorf("no results of the right spelling:\n%s", body)
-		}
-		body = dated.get("/?q=lantrens&verbatim=1")
-		if !strings.Contains(body, `Did you mean <a href="/?q=lanterns">`) || strings.Contains(body, `class="result"`) {
-			t.Errorf("as typed:\n%s", body)
-		}
-		body = dated.get("/?q=lantrens+OR&site=a.example&sort=date")
-		if !strings.Contains(body, `<a href="/?q=lanterns&#43;OR&amp;site=a.example&amp;sort=date"><bdi>lanterns OR</bdi>`) {
-			t.Errorf("within a filter:\n%s", body)
-		}
-		if got := hosts("/?q=lanterns+OR+things+OR&site=b.example"); got != "b.example" {
-			t.Errorf("an OR at the end goes beyond the filter: %s", got)
-		}
-		body = dated.get("/?q=lanterns+filetype:jpg")
-		if !strings.Contains(body, `<li>Only HTML and plain text are indexed`) {
-			t.Errorf("no note:\n%s", body)
 		}
 	})
 	t.Run("bad requests", func(t *testing.T) {
@@ -245,6 +192,68 @@ func TestSearchPage(t *testing.T) {
 	})
 }
 
+// A search that finds too much from one host leads to the rest.
+func TestMoreFromAHost(t *testing.T) {
+	fetches := append(webs(t, "lighthouse"), many(60)...)
+	for _, tree := range []string{"elm", "ash"} {
+		html := "<title>Leaf of an oak and an " + tree + "</title><p>The leaf of an " + tree + " is not that of an oak." + strings.Repeat(" It is long and narrow, with many small teeth.", 12)
+		fetches = append(fetches, fetched("https://"+tree+".example/", 1, html))
+	}
+	s := newStand(t, fetches, func(o *web.Options) { o.Query.PerHost = 2 })
+	more := ""
+	body := s.get("/?q=leaf+oak")
+	for n := range elements(t, body) {
+		if n.Data == "a" && strings.Contains(textOf(n), "more from oak.example") {
+			more = attr(n, "href")
+		}
+	}
+	if more == "" {
+		t.Fatalf("there is no link to more from oak.example:\n%s", body)
+	}
+	where := texts(t, s.get(more), class("where"))
+	if len(where) != 10 || slices.ContainsFunc(where, func(w string) bool { return !strings.HasPrefix(w, "oak.example") }) {
+		t.Errorf("%s shows %q", more, where)
+	}
+}
+
+// Results have an order and explanations, and a query that is misspelt is corrected.
+func TestSortedExplainedCorrected(t *testing.T) {
+	s := newStand(t, []page.Fetch{
+		fetched("https://a.example/", 2, "<title>Lanterns</title><p>Lanterns and lanterns."), fetched("https://b.example/", 3, "<title>Other things</title><p>One of them a lantern, among lanterns."), fetched("https://c.example/", 1, "<title>More lanterns</title><p>Lanterns of the coast."),
+	}, nil)
+	hosts := func(target string) string {
+		return strings.Join(texts(t, s.get(target), class("where")), " ")
+	}
+	if got := hosts("/?q=lanterns&sort=date"); got != "b.example a.example c.example" {
+		t.Errorf("the newest first are %s", got)
+	}
+	if got := hosts("/?q=lanterns"); strings.HasPrefix(got, "b.example") {
+		t.Errorf("the best first are %s", got)
+	}
+	if body := s.get("/?q=lanterns&explain=1"); strings.Count(body, `class="reasons"`) != 3 || !strings.Contains(body, "Hide explanations") {
+		t.Errorf("explanations:\n%s", body)
+	}
+	body := s.get("/?q=lantrens")
+	if !strings.Contains(body, `Showing results for <a href="/?q=lanterns">`) || !strings.Contains(body, `Search instead for <a href="/?q=lantrens&amp;verbatim=1">`) || !strings.Contains(body, `class="result"`) {
+		t.Errorf("no results of the right spelling:\n%s", body)
+	}
+	body = s.get("/?q=lantrens&verbatim=1")
+	if !strings.Contains(body, `Did you mean <a href="/?q=lanterns">`) || strings.Contains(body, `class="result"`) {
+		t.Errorf("as typed:\n%s", body)
+	}
+	body = s.get("/?q=lantrens+OR&site=a.example&sort=date")
+	if !strings.Contains(body, `<a href="/?q=lanterns&#43;OR&amp;site=a.example&amp;sort=date"><bdi>lanterns OR</bdi>`) {
+		t.Errorf("within a filter:\n%s", body)
+	}
+	if got := hosts("/?q=lanterns+OR+things+OR&site=b.example"); got != "b.example" {
+		t.Errorf("an OR at the end goes beyond the filter: %s", got)
+	}
+	body = s.get("/?q=lanterns+filetype:jpg")
+	if !strings.Contains(body, `<li>Only HTML and plain text are indexed`) {
+		t.Errorf("no note:\n%s", body)
+	}
+}
+
 func TestDocumentPage(t *testing.T) {
 	s := newStand(t, append(webs(t, "duplicates", "redirects"), many(60)...), nil)
 
@@ -252,18 +261,17 @@ func TestDocumentPage(t *testing.T) {
 		seen := make(map[string]int)
 		for next, pages := doc("https://oak.example/"), 0; next != "" && pages < 10; pages++ {
 			body := s.get(next)
-			for _, l := range texts(t, body, func(n *html.Node) bool { return attr(n, "class") == "anchor" }) {
+			for _, l := range texts(t, body, class("anchor")) {
 				if strings.HasPrefix(l, "“leaf number") {
 					seen[l]++
 				}
 			}
 			next = ""
-			texts(t, body, func(n *html.Node) bool {
+			for n := range elements(t, body) {
 				if n.Data == "a" && strings.HasPrefix(textOf(n), "Next") && strings.HasSuffix(attr(n, "href"), "#out") {
 					next = attr(n, "href")
 				}
-				return false
-			})
+			}
 		}
 		if len(seen) != 60 {
 			t.Errorf("%d of 60 links were listed", len(seen))
@@ -330,12 +338,11 @@ func TestVersionsAndCopies(t *testing.T) {
 			t.Errorf("version %d does not say that it is of %s", i, want.day)
 		}
 		var source string
-		texts(t, frame, func(n *html.Node) bool {
+		for n := range elements(t, frame) {
 			if n.Data == "iframe" {
 				source = attr(n, "src")
 			}
-			return false
-		})
+		}
 		for _, form := range []string{"", "&view=text", "&view=source"} {
 			if got := s.get(source + form); !strings.Contains(got, want.words) {
 				t.Errorf("version %d%s: %q", i, form, got)

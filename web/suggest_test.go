@@ -126,14 +126,6 @@ func TestBrowserSuggestions(t *testing.T) {
 	if browsertest.HasAxe() {
 		axe = b.Axe(t)
 	}
-	wants := func(when, expression, want string) {
-		t.Helper()
-		var got string
-		b.Eval(`String(`+expression+`)`, &got)
-		if got != want {
-			t.Errorf("%s: %s is %q, want %q", when, expression, got, want)
-		}
-	}
 	const (
 		list   = `document.querySelector("#suggestions")`
 		field  = `document.querySelector("input[data-focus]")`
@@ -142,16 +134,16 @@ func TestBrowserSuggestions(t *testing.T) {
 	)
 	b.Visit(s.http.URL + "/")
 	b.Until(list + ` !== null`)
-	wants("before", field+`.role + " " + `+field+`.getAttribute("aria-expanded")`, "combobox false")
+	b.Want("before", field+`.role + " " + `+field+`.getAttribute("aria-expanded")`, "combobox false")
 	b.Run(chromedp.SendKeys("#q", "l"))
 	b.Until(shown + ` === 3`)
-	wants("typed", `Array.from(`+list+`.children, e => e.textContent).join(", ")`, "Lighthouses, Lighthouses of the north, Lamp & <lens> lore")
-	wants("typed", field+`.getAttribute("aria-expanded") + " " + `+field+`.getAttribute("aria-activedescendant")`, "true null")
+	b.Want("typed", `Array.from(`+list+`.children, e => e.textContent).join(", ")`, "Lighthouses, Lighthouses of the north, Lamp & <lens> lore")
+	b.Want("typed", field+`.getAttribute("aria-expanded") + " " + `+field+`.getAttribute("aria-activedescendant")`, "true null")
 	b.Run(chromedp.KeyEvent(kb.ArrowUp))
-	wants("up from the field", chosen+`.textContent`, "Lamp & <lens> lore")
+	b.Want("up from the field", chosen+`.textContent`, "Lamp & <lens> lore")
 	b.Run(chromedp.KeyEvent(kb.ArrowDown))
-	wants("down from the last", field+`.getAttribute("aria-activedescendant")`, "suggestion-0")
-	wants("down from the last", field+`.value`, "l")
+	b.Want("down from the last", field+`.getAttribute("aria-activedescendant")`, "suggestion-0")
+	b.Want("down from the last", field+`.value`, "l")
 	for _, look := range browsertest.Looks {
 		b.Look(look)
 		label := "suggestions-" + look.String()
@@ -163,26 +155,26 @@ func TestBrowserSuggestions(t *testing.T) {
 	}
 	b.Look(browsertest.Looks[0])
 	b.Run(chromedp.KeyEvent(kb.Escape))
-	wants("escape", shown+` + " " + `+field+`.value + " " + `+chosen, "0 l null")
-	wants("escape", `document.activeElement === `+field, "true")
+	b.Want("escape", shown+` + " " + `+field+`.value + " " + `+chosen, "0 l null")
+	b.Want("escape", `document.activeElement === `+field, "true")
 	b.Run(chromedp.KeyEvent(kb.ArrowDown))
-	wants("down opens the list", chosen+`.textContent`, "Lighthouses")
+	b.Want("down opens the list", chosen+`.textContent`, "Lighthouses")
 	b.Run(chromedp.KeyEvent("\r"), chromedp.WaitVisible("ol.results", chromedp.ByQuery))
-	wants("enter", `new URL(location.href).searchParams.get("q")`, "Lighthouses")
+	b.Want("enter", `new URL(location.href).searchParams.get("q")`, "Lighthouses")
 
 	b.Until(list + ` !== null`)
 	b.Eval(field+`.value = ""`, nil)
 	b.Run(chromedp.Focus("#top-q"), input.InsertText("brulee")) // in one event: nothing is suggested for a part of it
 	b.Until(shown + ` === 1`)
 	b.Run(chromedp.Click("#suggestions li", chromedp.ByQuery), chromedp.WaitVisible(`input[value^="Crème"]`, chromedp.ByQuery))
-	wants("click", `new URL(location.href).searchParams.get("q")`, "Crème brûlée maison")
+	b.Want("click", `new URL(location.href).searchParams.get("q")`, "Crème brûlée maison")
 	// Enter without a choice searches for what was typed, and escape leaves the field at last.
 	b.Until(list + ` !== null`)
 	b.Eval(field+`.value = ""`, nil)
 	b.Run(chromedp.Focus("#top-q"), input.InsertText("lamp"))
 	b.Until(shown + ` === 1`)
 	b.Run(chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent(kb.Escape))
-	wants("escape again", `(document.activeElement === `+field+`) + " " + `+field+`.value`, "false lamp")
+	b.Want("escape again", `(document.activeElement === `+field+`) + " " + `+field+`.value`, "false lamp")
 	b.Run(chromedp.Focus("#top-q"), chromedp.KeyEvent("\r"), chromedp.WaitVisible(`input[value="lamp"]`, chromedp.ByQuery))
 	b.Quiet(s.http.URL)
 }

@@ -134,6 +134,16 @@ func (b *Tab) Eval(expression string, into any) {
 	b.Run(chromedp.Evaluate(expression, into))
 }
 
+// Want checks the value of an expression on the page, as a string.
+func (b *Tab) Want(when, expression, want string) {
+	b.t.Helper()
+	var got string
+	b.Eval(`String(`+expression+`)`, &got)
+	if got != want {
+		b.t.Errorf("%s: %s is %q, want %q", when, expression, got, want)
+	}
+}
+
 // Await is like Eval, and awaits the promise that is the value of the expression.
 func (b *Tab) Await(expression string, into any) {
 	b.t.Helper()
