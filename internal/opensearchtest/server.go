@@ -24,12 +24,12 @@ import (
 	"time"
 )
 
-// Version of the server.
-const Version = "2.19.1"
+// version of the server.
+const version = "2.19.1"
 
-// ZipVariable names the environment variable with the path of the distribution, for machines
+// zipVariable names the environment variable with the path of the distribution, for machines
 // where Maven did not fetch it.
-const ZipVariable = "INDEXER_OPENSEARCH_ZIP"
+const zipVariable = "INDEXER_OPENSEARCH_ZIP"
 
 // Server is a running server.
 type Server struct {
@@ -87,16 +87,16 @@ func Shared(t testing.TB) *Server {
 
 // distribution finds the zip file.
 func distribution() (string, error) {
-	if path := os.Getenv(ZipVariable); path != "" {
+	if path := os.Getenv(zipVariable); path != "" {
 		return path, nil
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(home, ".m2/repository/org/opensearch/distribution/integ-test-zip/opensearch", Version, "opensearch-"+Version+".zip")
+	path := filepath.Join(home, ".m2/repository/org/opensearch/distribution/integ-test-zip/opensearch", version, "opensearch-"+version+".zip")
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("%w; fetch it with mvn dependency:get -Dtransitive=false -Dartifact=org.opensearch.distribution.integ-test-zip:opensearch:%s:zip", err, Version)
+		return "", fmt.Errorf("%w; fetch it with mvn dependency:get -Dtransitive=false -Dartifact=org.opensearch.distribution.integ-test-zip:opensearch:%s:zip", err, version)
 	}
 	return path, nil
 }
@@ -132,7 +132,7 @@ func start() (_ *Server, err error) {
 	if err := unzip(path, s.dir); err != nil {
 		return nil, err
 	}
-	s.home = filepath.Join(s.dir, "opensearch-"+Version)
+	s.home = filepath.Join(s.dir, "opensearch-"+version)
 	if err := s.give(); err != nil {
 		return nil, err
 	}

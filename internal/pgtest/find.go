@@ -8,15 +8,15 @@ import (
 	"strconv"
 )
 
-// BinVariable names the environment variable with the directory of the server's programs.
-const BinVariable = "INDEXER_POSTGRES_BIN"
+// binVariable names the environment variable with the directory of the server's programs.
+const binVariable = "INDEXER_POSTGRES_BIN"
 
 // findPrograms returns the directory that has initdb and postgres: the one that
-// BinVariable names, or that of the newest Debian package, or what PATH finds.
+// binVariable names, or that of the newest Debian package, or what PATH finds.
 func findPrograms() (string, error) {
-	if dir := os.Getenv(BinVariable); dir != "" {
+	if dir := os.Getenv(binVariable); dir != "" {
 		if !hasServer(dir) {
-			return "", fmt.Errorf("%s=%s: there is no initdb in this directory", BinVariable, dir)
+			return "", fmt.Errorf("%s=%s: there is no initdb in this directory", binVariable, dir)
 		}
 		return dir, nil
 	}
@@ -37,7 +37,7 @@ func findPrograms() (string, error) {
 	if path, err := exec.LookPath("initdb"); err == nil && hasServer(filepath.Dir(path)) {
 		return filepath.Dir(path), nil
 	}
-	return "", fmt.Errorf("there is no PostgreSQL server on this machine: install the Debian package postgresql, or name the directory of its programs in %s", BinVariable)
+	return "", fmt.Errorf("there is no PostgreSQL server on this machine: install the Debian package postgresql, or name the directory of its programs in %s", binVariable)
 }
 
 func hasServer(dir string) bool {
