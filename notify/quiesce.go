@@ -74,8 +74,9 @@ func (p *Pipeline) idleScans() bool {
 }
 
 // quiesceShared is Quiesce on a table that several processes share. Only the table and the
-// oracle know what all of them do.
+// oracle know what all of them do. The caller is a waiter for the rows of this process only.
 func (p *Pipeline) quiesceShared(ctx context.Context) (uint64, error) {
+	defer p.queue.addWaiter()()
 	wait := pause{least: time.Millisecond, most: 100 * time.Millisecond}
 	for {
 		ts, ok, err := p.db.Quiescent(ctx)

@@ -56,3 +56,19 @@ func TestQuiesceWaitsForScans(t *testing.T) {
 		}
 	})
 }
+
+// TestSharedQuiesceEndsDebounce: on a table that several processes share, too, rows of this process
+// are not debounced while a caller waits, even if a loader is at work.
+func TestSharedQuiesceEndsDebounce(t *testing.T) {
+	f := newFleet(t)
+	worker := f.join(1)
+	f.leader.Store(worker.process)
+	defer worker.p.Loading()()
+	worker.load(0, 3)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // sum waits for twelve minutes otherwise
+	defer cancel()
+	if _, err := worker.p.Quiesce(ctx); err != nil {
+		t.Error(err)
+	}
+	worker.close()
+}
