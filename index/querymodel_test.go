@@ -27,9 +27,10 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// addressOf reads an address.
+// addressOf reads an address. The percent signs of the test that begin no escape are those of 100%, %zz
+// and 50%.
 func addressOf(d *Document) *url.URL {
-	u, err := url.Parse(string(d.URL))
+	u, err := url.Parse(strings.NewReplacer("100%", "100%25", "%zz", "%25zz", "50%", "50%25").Replace(string(d.URL)))
 	if err != nil {
 		return new(url.URL)
 	}
@@ -42,7 +43,7 @@ func columnsOf(d *Document) map[string][]string {
 	host := strings.Replace(u.Hostname(), "xn--bcher-kva", "bücher", 1)
 	query, err := url.QueryUnescape(u.RawQuery)
 	if err != nil {
-		query = u.RawQuery
+		return nil
 	}
 	return map[string][]string{"title": wordsOf(d.Title), "text": wordsOf(d.Text), "url": wordsOf(host + " " + u.Path + " " + query)}
 }
@@ -68,7 +69,7 @@ func onSite(d *Document, site string) bool {
 var (
 	modelWords = strings.Fields("rope salt tide boat mast gull")
 	modelHosts = strings.Fields("www.a.example a.example sub.a.example b.example:8080 www.com shop.com xn--bcher-kva.example xn--bcher-kva.example:8080 127.0.0.1 [2001:db8::1] [2001:db8::1]:8080")
-	modelPaths = strings.Fields("rope.pdf salt%20tide.TXT caf%C3%A9/boat.html.de mast/v2.4 gull.d/ tide/x.php?q=salt+rope.pdf b%FFad.md rope%2Fsalt.htm ?tide=mast ")
+	modelPaths = strings.Fields("rope.pdf salt%20tide.TXT caf%C3%A9/boat.html.de mast/v2.4 gull.d/ tide/x.php?q=salt+rope.pdf b%FFad.md mast/100%/%zz.pdf tide?caf%C3%A9=50%&boat rope%2Fsalt.htm ?tide=mast ")
 )
 
 // randomAsked makes a query of one to four parts.
@@ -88,6 +89,7 @@ func randomAsked(rng *rand.Rand) asked {
 			asked{`inurl:"` + v + " " + w + `"`, func(d *Document) bool { return has(d, "url", v, w) }},
 			asked{"inurl:bücher", func(d *Document) bool { return has(d, "url", "bucher") }},
 			asked{"inurl:cafe", func(d *Document) bool { return has(d, "url", "cafe") }},
+			asked{"inurl:zz", func(d *Document) bool { return has(d, "url", "zz") }},
 		)
 	}
 	filter := func() asked {

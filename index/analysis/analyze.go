@@ -19,7 +19,7 @@ import (
 
 // Version names what the analysis produces. An index made by another version still opens,
 // but has to be rebuilt; the writer of package index says so (NeedsRebuild).
-const Version = 5
+const Version = 6
 
 // MaxIndexedText is how much of a text is searchable, in bytes. All of the text is stored.
 const MaxIndexedText = 2 << 20
@@ -160,7 +160,7 @@ func (a *analyzer) addRange(text string, r page.Range, st *Stemmer, visit func(*
 // readableURL is a URL as people read and type it: without its scheme, and with escapes and
 // punycode decoded where possible.
 func readableURL(u page.URL) string {
-	parsed, err := url.Parse(string(u))
+	parsed, err := parseURL(u)
 	if err != nil || parsed.Host == "" {
 		return string(u)
 	}
@@ -180,6 +180,21 @@ func readableURL(u page.URL) string {
 	}
 	return text
 }
+
+// parseURL reads a URL. In URLs as browsers read them, a percent sign need not begin an escape; package
+// url refuses such URLs.
+func parseURL(u page.URL) (*url.URL, error) {
+	var b strings.Builder
+	for i, c := range []byte(u) {
+		b.WriteByte(c)
+		if c == '%' && (i+2 >= len(u) || !isHex(u[i+1]) || !isHex(u[i+2])) {
+			b.WriteString("25")
+		}
+	}
+	return url.Parse(b.String())
+}
+
+func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 // Tokens counts the tokens of all columns. Each token is followed by a space.
 func (c *Columns) Tokens() (n uint32) {

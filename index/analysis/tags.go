@@ -20,7 +20,7 @@ func tags(u page.URL, language string) string {
 		b.WriteString(Tag(kind, value))
 		b.WriteByte(' ')
 	}
-	if parsed, err := url.Parse(string(u)); err == nil && parsed.Host != "" {
+	if parsed, err := parseURL(u); err == nil && parsed.Host != "" {
 		host := strings.ToLower(parsed.Hostname())
 		if parsed.Port() != "" {
 			add(TagSite, strings.ToLower(parsed.Host))
@@ -135,7 +135,7 @@ func MayBeLanguage(s string) bool {
 
 // FileTypeOf is the most general value of filetype: that finds a URL, "" for none.
 func FileTypeOf(u page.URL) string {
-	parsed, err := url.Parse(string(u))
+	parsed, err := parseURL(u)
 	if err != nil || parsed.Host == "" {
 		return ""
 	}

@@ -8,6 +8,26 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
+// TestPercentSigns: a percent sign that begins no escape changes nothing else about an address.
+func TestPercentSigns(t *testing.T) {
+	for u, want := range map[page.URL]string{
+		"https://a.example/100%/caf%C3%A9.pdf":      "a.example /100%/café.pdf",
+		"https://a.example/x.pdf?q=50%&r=caf%C3%A9": "a.example /x.pdf q=50%&r=café",
+		"https://a.example/%%41%4.pdf":              "a.example /%A%4.pdf",
+		"https://a.example/x.pdf?%":                 "a.example /x.pdf %",
+	} {
+		if got := readableURL(u); got != want {
+			t.Errorf("%s reads %q, want %q", u, got, want)
+		}
+		if got := FileTypeOf(u); got != "pdf" {
+			t.Errorf("%s has the file type %q", u, got)
+		}
+		if got, want := tags(u, ""), tags("https://a.example/x.pdf", ""); got != want {
+			t.Errorf("%s has the tags %q, want %q", u, got, want)
+		}
+	}
+}
+
 func TestFileTypes(t *testing.T) {
 	for path, want := range map[string][]string{
 		"/":                   {"html"},
