@@ -60,6 +60,9 @@ func (db *DB) collectBlobs(ctx context.Context) {
 // table is closed before the end, the next process makes the pass.
 func (db *DB) passBlobs(ctx context.Context) error {
 	return db.reclaim(ctx, func() error {
+		if db.views.oldest() < db.emptiedAt {
+			return nil // readers still hold what the last pass has emptied
+		}
 		waste := db.blobs.waste.Swap(0)
 		err := db.collectBlobsOnce(ctx, blobWaste)
 		if err != nil && ctx.Err() != nil {
@@ -133,13 +136,15 @@ func (db *DB) collectBlobsOnce(ctx context.Context, waste float64) error {
 	if err := db.submit(ctx, &request{alone: db.flush}); err != nil {
 		return err
 	}
-	usage, alone, err := db.blobUsage(ctx)
-	if err != nil || !alone { // the next pass removes the files
+	usage, db.emptiedAt, err = db.blobUsage(ctx)
+	if err != nil {
 		return err
 	}
-	for number, f := range victims {
-		if usage[number] == 0 {
-			err = errors.Join(err, db.blobs.remove(f))
+	if db.views.oldest() >= db.emptiedAt { // else the next pass removes the files
+		for number, f := range victims {
+			if usage[number] == 0 {
+				err = errors.Join(err, db.blobs.remove(f))
+			}
 		}
 	}
 	db.noteWaste(usage)
@@ -177,9 +182,9 @@ func (b *blobs) spare(victims map[uint32]*blobFile) error {
 	return b.rotate()
 }
 
-// blobUsage returns how many bytes of each blob file the newest view can see, and whether
-// no older view is open any more.
-func (db *DB) blobUsage(ctx context.Context) (usage map[uint32]int64, alone bool, err error) {
+// blobUsage returns how many bytes of each blob file the newest view can see, and the sequence
+// number of that view.
+func (db *DB) blobUsage(ctx context.Context) (usage map[uint32]int64, seq uint64, err error) {
 	v := db.views.acquire()
 	defer db.views.release(v)
 	usage = map[uint32]int64{}
@@ -187,8 +192,7 @@ func (db *DB) blobUsage(ctx context.Context) (usage map[uint32]int64, alone bool
 		usage[p.file] += int64(p.length)
 		return nil
 	})
-	// Asked only now: under load, an older view is always open, but not for as long as this takes.
-	return usage, db.views.oldest() == v.seq, err
+	return usage, v.seq, err
 }
 
 // eachPointer calls fn for the pointers of all cells. The key is valid until fn returns.

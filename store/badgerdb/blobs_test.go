@@ -138,19 +138,47 @@ func TestMoveLongKeys(t *testing.T) {
 	compareValues(t, db, want)
 }
 
-// TestPassOutlivesReaders: readers that leave during a pass over the pointers do not keep files.
+// TestPassOutlivesReaders: files that a pass has emptied go when no reader of an older view is left,
+// at the end of the pass or later.
 func TestPassOutlivesReaders(t *testing.T) {
-	db := openTest(t, t.TempDir(), Options{BlobBytes: 8, MinFreeBytes: -1})
-	defer closeTest(t, db)
-	older := db.Snapshot()
-	for i := range ctxEvery {
-		mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, "a long value"))
-	}
-	if _, alone, err := db.blobUsage(t.Context()); alone || err != nil {
-		t.Errorf("beside a snapshot: alone %v, %v", alone, err)
-	}
-	if _, alone, err := db.blobUsage(askedContext{t.Context(), older.Close}); !alone || err != nil {
-		t.Errorf("after a snapshot was closed: alone %v, %v", alone, err)
+	for _, during := range []bool{true, false} {
+		db := openTest(t, t.TempDir(), Options{BlobBytes: 8, MinFreeBytes: -1})
+		defer closeTest(t, db)
+		db.blobs.fileBytes = 1 << 10
+		for i := range 2 * ctxEvery {
+			mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, "a long value"))
+		}
+		older := db.Snapshot()
+		for i := range ctxEvery {
+			mustMutate(t, db, fmt.Sprint("row", i), store.Mutation{Op: store.DeleteUpTo, Group: "data", Column: []byte("c"), TS: 1})
+		}
+		before := db.blobs.total.Load()
+		pass := func(ctx context.Context, wantLess bool) {
+			t.Helper()
+			db.blobs.waste.Store(leastWaste)
+			if err := db.passBlobs(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if less := db.blobs.total.Load() < before; less != wantLess || db.blobs.waste.Load() == 0 {
+				t.Errorf("%d bytes in blob files, %d before; %d are waste", db.blobs.total.Load(), before, db.blobs.waste.Load())
+			}
+		}
+		if during {
+			asked := 0
+			pass(askedContext{t.Context(), func() {
+				if asked++; asked == 4 { // at the beginning, and once in each of three scans
+					older.Close()
+				}
+			}}, true)
+			continue
+		}
+		pass(t.Context(), false)
+		after := db.blobs.total.Load()
+		if pass(t.Context(), false); db.blobs.total.Load() != after {
+			t.Error("a pass was made although nothing could be removed")
+		}
+		older.Close()
+		pass(t.Context(), true)
 	}
 }
 

@@ -279,6 +279,7 @@ type DB struct {
 	stats     counters
 
 	reclaiming sync.Mutex // of passes over the pointers, and of Reclaim
+	emptiedAt  uint64     // the view in which the last pass has emptied blob files; guarded by reclaiming
 
 	known     atomic.Pointer[known] // nil if there is none and none is being made
 	knownRead bool                  // it was read from a file
