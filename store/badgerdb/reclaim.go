@@ -118,9 +118,13 @@ func (c *committer) own(long []byte, txn *badger.Txn, entries, bytes int) error 
 	return nil
 }
 
-// collectValues rewrites files of the value log until none has that much waste.
+// collectValues rewrites files of the value log until none has that much waste. Each call of Badger
+// may remove every file but the newest, so that one is marked before: Open requires it.
 func (db *DB) collectValues(ctx context.Context, ratio float64) error {
 	for ctx.Err() == nil {
+		if err := db.submit(ctx, &request{alone: db.markValueLog}); err != nil {
+			return err
+		}
 		err := db.badger.RunValueLogGC(ratio)
 		switch {
 		case errors.Is(err, badger.ErrNoRewrite), errors.Is(err, badger.ErrRejected):
@@ -130,6 +134,12 @@ func (db *DB) collectValues(ctx context.Context, ratio float64) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// markValueLog runs in the committer's goroutine.
+func (db *DB) markValueLog() error {
+	db.mark.sawValueLog(db.dir)
+	return db.mark.update()
 }
 
 // DiskBytes is what the table's files take on the disk. Badger makes its logs larger
