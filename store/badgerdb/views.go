@@ -37,9 +37,15 @@ type views struct {
 	current atomic.Pointer[view]
 	reader  func(seq uint64, empty groupSet) reader
 
-	mu   sync.Mutex // of publish
-	head *view      // of a list, oldest first, that ends at current
+	mu     sync.Mutex // of publish
+	head   *view      // of a list, oldest first, that ends at current
+	length int        // of the list
+	most   int        // the length at which unused views leave its middle
 }
+
+// leastViews is how long the list may always be. Behind a snapshot that stays open, it would grow by
+// a view with every group of writes.
+const leastViews = 64
 
 // view is one sequence number; it is shared by the readers that came while it
 // was current.
@@ -60,7 +66,7 @@ func (s *groupSet) has(g int) bool { return s[g/64]&(1<<(g%64)) != 0 }
 // newViews begins with the view of seq; reader makes what is shared by those who
 // read at one.
 func newViews(seq uint64, empty groupSet, reader func(uint64, groupSet) reader) *views {
-	vs := &views{reader: reader}
+	vs := &views{reader: reader, length: 1, most: leastViews}
 	vs.head = vs.view(seq, empty)
 	vs.current.Store(vs.head)
 	return vs
@@ -102,8 +108,23 @@ func (vs *views) oldest() uint64 {
 func (vs *views) pass(v *view) (oldest uint64) {
 	for vs.head != v && vs.head.users.Load() == 0 {
 		vs.head = vs.head.next
+		vs.length--
 	}
 	return vs.head.seq
+}
+
+// sweep drops the unused views between the oldest and the last one. No reader can come to them any
+// more, since they are not current. The list may then double until the next sweep.
+func (vs *views) sweep(last *view) {
+	for v := vs.head; v != last; {
+		if next := v.next; next != last && next.users.Load() == 0 {
+			v.next = next.next
+			vs.length--
+		} else {
+			v = next
+		}
+	}
+	vs.most = max(leastViews, 2*vs.length)
 }
 
 // publish makes seq current and returns the oldest sequence number that is, or
@@ -114,5 +135,10 @@ func (vs *views) publish(seq uint64, empty groupSet) (oldest uint64) {
 	v := vs.view(seq, empty)
 	vs.current.Load().next = v
 	vs.current.Store(v)
-	return vs.pass(v)
+	vs.length++
+	oldest = vs.pass(v)
+	if vs.length > vs.most {
+		vs.sweep(v)
+	}
+	return oldest
 }

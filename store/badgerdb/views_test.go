@@ -59,11 +59,13 @@ func TestViewsHeld(t *testing.T) {
 		stop   atomic.Bool
 		wg     sync.WaitGroup
 	)
-	for range 4 {
+	for _, long := range []int{1, 1, 1, 1000} { // the last one makes the list long
 		wg.Go(func() {
 			for !stop.Load() {
 				v := vs.acquire()
-				runtime.Gosched()
+				for range long {
+					runtime.Gosched()
+				}
 				if o := oldest.Load(); o > v.seq {
 					t.Errorf("holds %d, oldest is %d", v.seq, o)
 					stop.Store(true)
@@ -79,6 +81,35 @@ func TestViewsHeld(t *testing.T) {
 	wg.Wait()
 	if got := vs.publish(20_000, groupSet{}); got != 20_000 {
 		t.Errorf("oldest %d without readers", got)
+	}
+}
+
+// TestViewsBounded: the views that nobody reads at are not kept behind one that stays open.
+func TestViewsBounded(t *testing.T) {
+	const last = 10_000
+	vs := newViews(0, groupSet{}, noReader)
+	held := []*view{vs.acquire()}
+	for seq := uint64(1); seq <= last; seq++ {
+		vs.publish(seq, groupSet{})
+		if seq%1000 == 0 {
+			held = append(held, vs.acquire())
+		}
+	}
+	n := 0
+	for v := vs.head; v != nil; v = v.next {
+		n++
+	}
+	if n > leastViews+len(held) || n != vs.length {
+		t.Errorf("%d views are kept, counted as %d, and %d are held", n, vs.length, len(held))
+	}
+	for _, v := range held {
+		if got := vs.oldest(); got != v.seq {
+			t.Errorf("oldest %d with a reader at %d", got, v.seq)
+		}
+		vs.release(v)
+	}
+	if got := vs.oldest(); got != last || vs.length != 1 {
+		t.Errorf("oldest %d without readers, and %d views", got, vs.length)
 	}
 }
 
