@@ -33,8 +33,11 @@ how many cores all workers kept busy.
 Rank and index files have one owner at a time, however many workers there are. They are
 left out.`
 
+// scalingWork is what workers can do.
+var scalingWork = []string{scalebench.Transactions, scalebench.Pages}
+
 func (a *app) scalingCommand() *cobra.Command {
-	o := scalebench.Options{Work: []string{scalebench.Transactions, scalebench.Pages}}
+	var o scalebench.Options
 	var seconds int
 	var svg string
 	cmd := &cobra.Command{
@@ -43,25 +46,11 @@ func (a *app) scalingCommand() *cobra.Command {
 		Long:    strings.TrimSpace(scalingHelp),
 		Example: examples("scaling --svg figure9.svg", "scaling --delay 5ms --sizes 1,8 pages", "scaling --store postgres://indexer@db.example/test"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, work := range args {
-				if !slices.Contains(o.Work, work) {
-					return usage(cmd, "there is no work %q; there are %s", work, strings.Join(o.Work, ", "))
-				}
+			o.Work = args
+			if len(args) == 0 {
+				o.Work = scalingWork
 			}
-			if len(args) > 0 {
-				o.Work = args
-			}
-			switch {
-			case len(o.Workers) == 0 || !slices.IsSorted(o.Workers) || o.Workers[0] < 1 || slices.Max(o.Workers) > 64:
-				return usage(cmd, "--sizes takes ascending numbers from 1 to 64")
-			case o.Delay < 0 || o.Delay > time.Second:
-				return usage(cmd, "--delay is from 0 to 1s")
-			}
-			err := inRange(cmd, bound{"threads", o.Threads, 1, 1000}, bound{"seconds", seconds, 1, 3600}, bound{"pages", o.Pages, 1, 1_000_000})
-			if err == nil && o.Store != "" {
-				err = checkDatabase(cmd, o.Store)
-			}
-			if err != nil {
+			if err := checkScaling(cmd, &o, seconds); err != nil {
 				return err
 			}
 			o.Slice, o.Log = time.Duration(seconds)*time.Second, a.stderr
@@ -82,6 +71,26 @@ func (a *app) scalingCommand() *cobra.Command {
 	flags.StringVar(&svg, "svg", "", "`file` for a plot")
 	flags.Uint64Var(&o.Seed, "seed", 1, "`number` that decides about pages and rows")
 	return cmd
+}
+
+// checkScaling checks the options.
+func checkScaling(cmd *cobra.Command, o *scalebench.Options, seconds int) error {
+	for _, work := range o.Work {
+		if !slices.Contains(scalingWork, work) {
+			return usage(cmd, "there is no work %q; there are %s", work, strings.Join(scalingWork, ", "))
+		}
+	}
+	switch {
+	case len(o.Workers) == 0 || !slices.IsSorted(o.Workers) || o.Workers[0] < 1 || slices.Max(o.Workers) > 64:
+		return usage(cmd, "--sizes takes ascending numbers from 1 to 64")
+	case o.Delay < 0 || o.Delay > time.Second:
+		return usage(cmd, "--delay is from 0 to 1s")
+	case o.Store != "":
+		if err := checkDatabase(cmd, o.Store); err != nil {
+			return err
+		}
+	}
+	return inRange(cmd, bound{"threads", o.Threads, 1, 1000}, bound{"seconds", seconds, 1, 3600}, bound{"pages", o.Pages, 1, 1_000_000})
 }
 
 // scalingWorkerCommand is a worker of bench scaling, which starts it.
