@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -128,4 +129,17 @@ func TestAdmitByAgeHoldsDebounced(t *testing.T) {
 			t.Error("a debounced row ran because a caller waited for another row")
 		}
 	})
+}
+
+// TestSharedAdmitAfterStop: a stopped pipeline admits nobody, whatever the last count left.
+func TestSharedAdmitAfterStop(t *testing.T) {
+	f := newFleet(t)
+	loader := f.join(0)
+	loader.load(0, 1)
+	loader.close()
+	for range 20 { // a select of the free turn and the end takes either
+		if err := loader.p.Admit(t.Context()); !errors.Is(err, ErrStopped) {
+			t.Fatalf("it admits a caller after Stop: %v", err)
+		}
+	}
 }

@@ -43,25 +43,25 @@ func (p *Pipeline) admitShared(ctx context.Context) error {
 		return p.whyStopped()
 	}
 	wait := pause{least: admitPauseLeast, most: admitPauseMost}
-	for a.left == 0 {
+	for !p.queue.isClosed() {
+		if a.left > 0 {
+			a.left--
+			return nil
+		}
 		waiting, err := p.countWaiting(ctx, p.opts.Backlog)
 		if err != nil {
 			return fmt.Errorf("notify: count the rows that wait for observers: %w", err)
 		}
 		// Wait for a tenth to be done, so that the next count does not follow at once.
-		if a.left = p.opts.Backlog - waiting; a.left >= (p.opts.Backlog+9)/10 {
-			break
+		if room := p.opts.Backlog - waiting; room >= (p.opts.Backlog+9)/10 {
+			a.left = room
+			continue
 		}
-		a.left = 0
 		if err := sleep.For(ctx, wait.grow()); err != nil {
 			return err
 		}
-		if p.queue.isClosed() {
-			return p.whyStopped()
-		}
 	}
-	a.left--
-	return nil
+	return p.whyStopped()
 }
 
 // countWaiting counts the notifications in the table that a worker could take now, up to a
