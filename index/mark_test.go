@@ -72,6 +72,56 @@ func TestMarkWhileWritten(t *testing.T) {
 	}
 }
 
+// TestCaughtUpInVain: if the transaction of CaughtUp fails, the files stay behind their mark, and
+// whatever is written to them then does not make readers accept them.
+func TestCaughtUpInVain(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "index")
+	w := openTestWriter(t, dir)
+	m := mark{w.ID(), 812}
+	if err := errors.Join(w.Close(), os.WriteFile(markPath(dir), []byte(m.line()), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	w = openTestWriter(t, dir)
+	defer func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if w.Behind() == nil {
+		t.Fatal("it is not behind")
+	}
+	statement := func(text string) {
+		t.Helper()
+		db, err := openDatabase(writerDSN(w.path, false))
+		if err == nil {
+			_, err = db.ExecContext(t.Context(), text)
+			err = errors.Join(err, db.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	statement("CREATE TRIGGER never BEFORE UPDATE ON state BEGIN SELECT RAISE(ABORT, 'no room'); END")
+	if err := w.CaughtUp(t.Context(), 0); err == nil || w.Behind() == nil {
+		t.Errorf("caught up: %v, behind: %v", err, w.Behind())
+	}
+	statement("DROP TRIGGER never")
+	apply(t, w, Upsert(&Document{Cluster: key("a"), Seq: 1, URL: "https://a.example/"}))
+	r := openTestReader(t, dir)
+	if _, err := r.Count(t.Context()); !errors.Is(err, ErrBehind) {
+		t.Errorf("before it has caught up: %v", err)
+	}
+	if err := w.CaughtUp(t.Context(), 0); err != nil || w.Behind() != nil {
+		t.Error(err, w.Behind())
+	}
+	if n, err := r.Count(t.Context()); n != 1 || err != nil {
+		t.Error(n, err)
+	}
+	if now, err := readMark(dir); err != nil || now.applied <= m.applied || now.applied != w.Applied() {
+		t.Errorf("mark %+v, %v", now, err)
+	}
+}
+
 // TestDamagedMark: whatever is changed in a mark is noticed.
 func TestDamagedMark(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "index")

@@ -152,9 +152,14 @@ func (w *Writer) CaughtUp(ctx context.Context, least uint64) error {
 	}
 	err = w.submit(ctx, 1, func(t *tables) error {
 		t.state.Applied = max(t.state.Applied, m.applied, least)
-		w.mark, w.behind = &marker{dir: w.dir}, nil
 		return nil
 	})
+	if err == nil && w.behind != nil { // not before: the next mark would have fewer transactions than the last one
+		err = w.submit(ctx, 1, func(*tables) error {
+			w.mark, w.behind = &marker{dir: w.dir}, nil
+			return nil
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("the index files have caught up: %w", err)
 	}
