@@ -168,8 +168,15 @@ func tallyOf(list []candidate) facetTally {
 	return t
 }
 
-// siteOf is the host of a candidate as site: has it, an IPv6 address without brackets.
-func siteOf(c *candidate) string { return strings.Trim(hostOf(c.url), "[]") }
+// siteOf is the host of a candidate as site: has it, an IPv6 address without brackets. The www. of
+// www.com is no prefix: site:com finds all hosts of .com.
+func siteOf(c *candidate) string {
+	host := c.url.Host()
+	if bare := hostOf(c.url); strings.Contains(bare, ".") {
+		host = bare
+	}
+	return strings.Trim(host, "[]")
+}
 
 // topFacets is the most frequent values, most first. There are none if the query is narrowed
 // by the operator already.
