@@ -96,7 +96,8 @@ func (x *Passes) DropThose(drop func(cluster string) bool) {
 // keptPasses is how many passes that have ended are kept.
 const keptPasses = 8
 
-// evict forgets passes that have ended, if there are many. It is called with mu held.
+// evict forgets passes that have ended, if there are many, also those that were overtaken: the next
+// run of count on their clusters begins like the first. It is called with mu held.
 func (x *Passes) evict() {
 	if x.byCluster == nil {
 		x.byCluster = make(map[string]*clusterPasses)
@@ -105,6 +106,6 @@ func (x *Passes) evict() {
 		return
 	}
 	maps.DeleteFunc(x.byCluster, func(_ string, e *clusterPasses) bool {
-		return e.pass != nil && e.pass.ended && e.changed < e.pass.began
+		return e.pass != nil && e.pass.ended
 	})
 }
