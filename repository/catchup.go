@@ -111,9 +111,6 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error) 
 	lost, err := r.withoutNotification(ctx, keys)
 	if len(lost) > 0 && why == nil { // ranks and times may be lost as well
 		why = fmt.Errorf("%w: %d documents differ from what the store has exported", index.ErrBehind, len(lost))
-		if w.Opened().Applied == 0 { // new files: the store has exported to another index so far
-			why = errOtherWriter
-		}
 		keys, err = r.differingNow(ctx, tx, true)
 	}
 	if err != nil {

@@ -101,7 +101,11 @@ func (r *Repository) openFiles(ctx context.Context) (why string, err error) {
 	case n > 0:
 		return "", fmt.Errorf("%w: %s holds %d documents that %s did not write", ErrOtherIndex, r.files.dir, n, StoreDir(r.dir))
 	case known == "":
-		return "", r.noteWritten(ctx, written{id: w.ID()})
+		other, err := r.readOtherID(ctx)
+		if err != nil {
+			return "", err
+		}
+		return "", r.noteWritten(ctx, written{id: w.ID(), elsewhere: other != ""})
 	default:
 		return "the index files are empty", nil
 	}
