@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,11 +20,18 @@ func TestStatusNext(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var idle, parked Status
-		time.AfterFunc(c.opts.Memory.IdleTime/2, func() { idle = c.Status(0) })
-		time.AfterFunc(time.Hour, func() { parked = c.Status(0); cancel() })
+		var watcher sync.WaitGroup
+		watcher.Go(func() {
+			time.Sleep(c.opts.Memory.IdleTime / 2)
+			idle = c.Status(0)
+			time.Sleep(time.Hour - c.opts.Memory.IdleTime/2)
+			parked = c.Status(0)
+			cancel()
+		})
 		if err := c.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
+		watcher.Wait()
 		if idle.Hosts.Idle != 1 || parked.Hosts.Sleeping != 1 {
 			t.Fatalf("the host was not idle and then parked: %+v, %+v", idle.Hosts, parked.Hosts)
 		}
