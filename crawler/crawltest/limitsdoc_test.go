@@ -61,7 +61,7 @@ func TestLimitsAreDocumented(t *testing.T) {
 		"robots.txt, redirects":                      fmt.Sprint(robots.MaxRedirects),
 		"robots.txt, age":                            span(robots.MaxLifetime),
 		"robots.txt out of reach":                    span(robots.UnreachableLimit),
-		"sitemaps of a host a day":                   fmt.Sprint(o.Sources.MaxSitemaps),
+		"sitemaps of a host in a daily pass":         fmt.Sprint(o.Sources.MaxSitemaps),
 		"sitemaps that one index leads to":           fmt.Sprint(o.Sources.MaxSitemaps) + ", on all hosts together",
 		"entries of a sitemap":                       fmt.Sprint(sitemap.MaxEntries),
 		"sitemap, size":                              size(sitemap.MaxSize),
