@@ -10,14 +10,15 @@ import (
 // for them: that is one request to the store instead of one for each value.
 const fewApart = 8
 
-// pageValues returns the values of a page of write records, which ascend by row.
-func (t *Txn) pageValues(ctx context.Context, group string, cells []store.Cell) ([]Value, error) {
+// pageValues returns the values of a page of write records, which ascend by row. If those of some
+// rows already fill a page, rest is the row after them, and the values from there on are missing.
+func (t *Txn) pageValues(ctx context.Context, group string, cells []store.Cell) (_ []Value, rest []byte, _ error) {
 	values := make([]Value, len(cells))
 	apart := make(map[dataCell]int) // to the place of its value
 	for i, c := range cells {
 		v, start, err := decodeCell(c)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		values[i] = v
 		if v.apart {
@@ -25,15 +26,16 @@ func (t *Txn) pageValues(ctx context.Context, group string, cells []store.Cell) 
 		}
 	}
 	if len(apart) > fewApart {
-		return values, t.scanData(ctx, group, cells[0].Row, cells[len(cells)-1].Row, apart, values)
+		rest, err := t.scanData(ctx, group, cells[0].Row, cells[len(cells)-1].Row, apart, values)
+		return values, rest, err
 	}
 	for d, i := range apart {
 		var err error
 		if values[i].Data, err = t.readData(ctx, d.row, Column{group, d.name}, d.start); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return values, nil
+	return values, nil, nil
 }
 
 // A dataCell is the cell of a value that is not in its write record, by the start timestamp of the
@@ -43,28 +45,33 @@ type dataCell struct {
 	start     uint64
 }
 
-// scanData fetches the values of data cells in the rows from first to last. It meets their earlier
-// versions as well, which nobody has collected yet.
-func (t *Txn) scanData(ctx context.Context, group string, first, last []byte, apart map[dataCell]int, values []Value) error {
+// scanData fetches the values of data cells in the rows from first to last, or until they fill a
+// page; rest is then the row at which it ended. It meets their earlier versions as well, which nobody
+// has collected yet.
+func (t *Txn) scanData(ctx context.Context, group string, first, last []byte, apart map[dataCell]int, values []Value) (rest []byte, err error) {
 	end := append(last[:len(last):len(last)], 0)
-	for from := first; from != nil; {
-		var err error
-		from, err = t.reader().Scan(ctx, store.Range{
-			Group: group, Start: from, End: end, ColumnPrefix: []byte{kindData}, MaxTS: t.start, MaxCells: scanPage,
-		}, func(c store.Cell) error {
+	size := 0
+	for rest = first; rest != nil && size < scanBytes; {
+		rest, err = t.fillPage(ctx, store.Range{
+			Group: group, Start: rest, End: end, ColumnPrefix: []byte{kindData}, MaxTS: t.start, MaxCells: scanPage,
+		}, &size, func(c store.Cell) int {
 			d := dataCell{string(c.Row), string(c.Column[1:]), c.TS}
-			if i, ok := apart[d]; ok {
-				values[i].Data = c.Value
-				delete(apart, d)
+			i, ok := apart[d]
+			if !ok {
+				return 0
 			}
-			return nil
+			values[i].Data = c.Value
+			delete(apart, d)
+			return len(c.Value)
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	for d := range apart {
-		return missingData(Cell{d.row, Column{group, d.name}}, d.start)
+		if rest == nil || d.row < string(rest) {
+			return nil, missingData(Cell{d.row, Column{group, d.name}}, d.start)
+		}
 	}
-	return nil
+	return rest, nil
 }

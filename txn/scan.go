@@ -1,9 +1,11 @@
 package txn
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/webindexer/indexer/store"
 )
@@ -11,8 +13,11 @@ import (
 // ErrStop, returned by the function given to Scan, ends the scan without an error.
 var ErrStop = errors.New("txn: stop the scan")
 
-// scanPage is the number of cells that are fetched at a time.
-const scanPage = 512
+// A page of a scan ends, between two rows, after scanPage cells, or when its values take scanBytes.
+const (
+	scanPage  = 512
+	scanBytes = 4 << 20
+)
 
 // Scan calls fn for each row in [start, end) that has columns in group, rows
 // ascending, columns ascending, as of the start timestamp and with the
@@ -111,18 +116,23 @@ type scannedRow struct {
 // scanPage reads some rows, and returns where to continue.
 func (t *Txn) scanPage(ctx context.Context, group string, from, end []byte) ([]scannedRow, []byte, error) {
 	var cells []store.Cell
-	next, err := t.reader().Scan(ctx, store.Range{
+	size := 0
+	next, err := t.fillPage(ctx, store.Range{
 		Group: group, Start: from, End: end, ColumnPrefix: []byte{kindWrite}, MaxTS: t.start, Newest: 1, MaxCells: scanPage,
-	}, func(c store.Cell) error {
+	}, &size, func(c store.Cell) int {
 		cells = append(cells, c)
-		return nil
+		return len(c.Value)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := t.pageValues(ctx, group, cells)
+	values, rest, err := t.pageValues(ctx, group, cells)
 	if err != nil {
 		return nil, nil, err
+	}
+	if rest != nil {
+		n, _ := slices.BinarySearchFunc(cells, rest, func(c store.Cell, row []byte) int { return bytes.Compare(c.Row, row) })
+		cells, next = cells[:n], rest
 	}
 	var rows []scannedRow
 	for i, c := range cells {
@@ -135,4 +145,25 @@ func (t *Txn) scanPage(ctx context.Context, group string, from, end []byte) ([]s
 		}
 	}
 	return rows, next, nil
+}
+
+// errFull ends the scan for a page that has no room for another row.
+var errFull = errors.New("txn: the page is full")
+
+// fillPage calls add for the cells of a range, until those that it keeps take scanBytes, and returns
+// where to continue. add returns how many bytes it keeps; size is their sum.
+func (t *Txn) fillPage(ctx context.Context, r store.Range, size *int, add func(store.Cell) int) (next []byte, err error) {
+	var row []byte
+	next, err = t.reader().Scan(ctx, r, func(c store.Cell) error {
+		if *size >= scanBytes && !bytes.Equal(c.Row, row) {
+			return errFull
+		}
+		row = c.Row
+		*size += add(c)
+		return nil
+	})
+	if errors.Is(err, errFull) {
+		err = t.db.checkAlive() // the reader does so only after a scan to the end
+	}
+	return next, err
 }
