@@ -89,26 +89,41 @@ func (db *DB) Pin(ctx context.Context, p Pin) (Pin, error) {
 		}
 	}
 	p.Created = time.Now().UTC().Truncate(time.Second)
-	value, err := json.Marshal(p)
+	ms, err := p.mutations()
+	if err != nil {
+		return Pin{}, err
+	}
+	if db.Shared() { // another process may have made the one of that name
+		if err := db.point.pins.load(ctx, db.table); err != nil {
+			return Pin{}, err
+		}
+	}
+	before, undo, err := db.point.addPin(p)
 	if err != nil {
 		return Pin{}, fmt.Errorf("txn: pin %q: %w", p.Name, err)
 	}
-	undo, err := db.point.addPin(p)
-	if err != nil {
-		return Pin{}, fmt.Errorf("txn: pin %q: %w", p.Name, err)
-	}
-	column := []byte(p.Name)
-	put := store.Mutation{Op: store.Put, Group: metaGroup, Column: column, TS: p.TS, Value: value}
-	if err := applyRow(ctx, db.table, pinRow, deleteMeta(column), put); err != nil { // the pin may move back in time
+	if err := applyRow(ctx, db.table, pinRow, ms...); err != nil {
 		undo()
 		return Pin{}, fmt.Errorf("txn: store the pin %q: %w", p.Name, err)
 	}
-	return p, db.confirmPin(ctx, p)
+	return p, db.confirmPin(ctx, p, before)
 }
 
-// confirmPin drops a new pin if another process raised the safe point above it before it
-// was stored.
-func (db *DB) confirmPin(ctx context.Context, p Pin) error {
+// mutations store a pin in place of the one of that name.
+func (p Pin) mutations() ([]store.Mutation, error) {
+	value, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("txn: pin %q: %w", p.Name, err)
+	}
+	column := []byte(p.Name)
+	put := store.Mutation{Op: store.Put, Group: metaGroup, Column: column, TS: p.TS, Value: value}
+	return []store.Mutation{deleteMeta(column), put}, nil // the pin may move back in time
+}
+
+// confirmPin drops a new pin if another process raised the safe point above it before it was stored,
+// and restores the previous one of that name, if there was one. The table had one of the two at every
+// moment, so the safe point is not above the later one.
+func (db *DB) confirmPin(ctx context.Context, p Pin, before *Pin) error {
 	if !db.Shared() {
 		return nil
 	}
@@ -116,28 +131,41 @@ func (db *DB) confirmPin(ctx context.Context, p Pin) error {
 	if err != nil || ts <= p.TS {
 		return err
 	}
-	return errors.Join(fmt.Errorf("txn: pin %q: %w", p.Name, &SafePointError{TS: p.TS, SafePoint: ts}), db.Unpin(ctx, p.Name))
+	late := fmt.Errorf("txn: pin %q: %w", p.Name, &SafePointError{TS: p.TS, SafePoint: ts})
+	if before == nil {
+		return errors.Join(late, db.Unpin(ctx, p.Name))
+	}
+	ms, err := before.mutations()
+	if err != nil {
+		return errors.Join(late, err)
+	}
+	if err := applyRow(ctx, db.table, pinRow, ms...); err != nil {
+		return errors.Join(late, fmt.Errorf("txn: restore the pin %q: %w", p.Name, err))
+	}
+	return errors.Join(late, db.point.pins.load(ctx, db.table))
 }
 
-// addPin adds a pin in memory, unless it is below the safe point. undo restores
-// the previous pin. The stored one is then unknown, so the older of both
+// addPin adds a pin in memory, unless it is below the safe point. before is the previous pin of that
+// name, nil if there is none. undo restores it. The stored one is then unknown, so the older of both
 // timestamps counts until the table is opened again.
-func (p *safePoint) addPin(pin Pin) (undo func(), err error) {
+func (p *safePoint) addPin(pin Pin) (before *Pin, undo func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if pin.TS < p.ts {
-		return nil, &SafePointError{TS: pin.TS, SafePoint: p.ts}
+		return nil, nil, &SafePointError{TS: pin.TS, SafePoint: p.ts}
 	}
 	s := &p.pins
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before, had := s.list[pin.Name]
+	if old, had := s.list[pin.Name]; had {
+		before = &old
+	}
 	s.list[pin.Name] = pin
-	return func() {
+	return before, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if had && before.TS < pin.TS {
-			s.list[pin.Name] = before
+		if before != nil && before.TS < pin.TS {
+			s.list[pin.Name] = *before
 		}
 	}, nil
 }
