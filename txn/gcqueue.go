@@ -9,17 +9,16 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// gcQueue holds the cells that may have old versions, oldest write first.
+// gcQueue holds the cells that may have garbage, about in the order of their first records.
 //
 // A transaction that has read a cell knows which version its write replaces. The queue
 // records that version, and the collector removes it without reading the cell. After a
 // blind write, a deletion, or a write whose old value is in a separate data cell,
 // the older versions are unknown. The collector then has to visit the cell.
 //
-// A waiting cell takes one place, however often it is written. The collector visits
-// it when the safe point has passed the first of its records, and
-// queues it again if there are later ones. So a cell that is written ten thousand times a
-// second is visited once a step.
+// A waiting cell takes one place, however often it is written. The collector visits it when the
+// safe point has passed the first of its records, and queues it again if there are later ones. So
+// a cell that is written ten thousand times a second is visited once a step.
 //
 // The queue is bounded. Only a sweep of the table finds the cells that did not fit.
 type gcQueue struct {
@@ -35,7 +34,7 @@ type gcQueue struct {
 // gcEntry is a waiting cell.
 type gcEntry struct {
 	cell Cell
-	ts   uint64     // of the first write
+	ts   uint64     // of the first record
 	look bool       // the old versions are unknown
 	old  []replaced // these, unless the collector has to look
 }
@@ -91,7 +90,7 @@ func (q *gcQueue) note(c Cell, ts uint64, change func(*gcEntry)) {
 	change(e)
 }
 
-// take returns up to n cells whose first writes the safe point has passed.
+// take returns up to n cells whose first records the safe point has passed.
 func (q *gcQueue) take(p uint64, n int) (taken []*gcEntry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
