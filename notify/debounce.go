@@ -49,7 +49,8 @@ func (q *queue) enqueue(e *entry, now time.Time) {
 func (q *queue) delayUntil(e *entry, until time.Time) {
 	e.place, e.until = delayed, until
 	heap.Push(&q.delayed[e.observer], e)
-	if q.delayed[e.observer][0] == e {
+	// An idle upstream may release the first debounced entry before those that back off.
+	if q.delayed[e.observer][0] == e || e.debounced && q.debounced[e.observer] == 1 {
 		q.wakeTimer()
 	}
 }

@@ -107,6 +107,23 @@ func TestInactiveIsNotIdle(t *testing.T) {
 	})
 }
 
+// TestIdleBeforeBackoff: an idle upstream releases a debounced row, although a row of the same observer
+// backs off for longer.
+func TestIdleBeforeBackoff(t *testing.T) {
+	inDebounced(t, 100, func(g *debounced) {
+		g.notify("index", "i", "fails")
+		time.Sleep(time.Second)
+		g.wants(1, "idle")
+		g.requeue(g.begin(), 1900*time.Millisecond)
+		g.notify("fetch", "f", "x")
+		g.end(g.begin())
+		synctest.Wait()
+		g.notify("index", "i", "x")
+		time.Sleep(time.Second)
+		g.wants(1, "a second after fetch")
+	})
+}
+
 // TestLoaderAtWorkIsNotIdle: idle time counts from the end of the last load.
 func TestLoaderAtWorkIsNotIdle(t *testing.T) {
 	inDebounced(t, 100, func(g *debounced) {
