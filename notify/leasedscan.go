@@ -18,10 +18,9 @@ import (
 func (p *Pipeline) scanLeased(ctx context.Context) {
 	wait := pause{least: leasedPauseLeast, most: leasedPauseMost}
 	var took time.Duration
-	for p.queue.sleep(max(wait.next, 2*took)) {
+	for p.queue.sleep(max(wait.grow(), 2*took)) {
 		if !p.holdsAny() {
 			p.queue.setElsewhere(nil)
-			wait.grow()
 			continue
 		}
 		began := time.Now()
@@ -33,11 +32,8 @@ func (p *Pipeline) scanLeased(ctx context.Context) {
 			return
 		case err != nil:
 			p.noteStoreFailure(err)
-			wait.grow()
 		case found:
 			wait.reset()
-		default:
-			wait.grow()
 		}
 	}
 }
@@ -58,13 +54,12 @@ func (p *Pipeline) holdsAny() bool {
 	return false
 }
 
-// scanAll scans the table once, and reports whether it has any notification. Those of leased
-// observers are in a group of their own, except those sent by processes that do not know that
-// the observer has a lease.
-func (p *Pipeline) scanAll(ctx context.Context) (any bool, err error) {
+// scanAll scans the table once, and reports whether it has found rows that the queue did not have.
+// The notifications of leased observers are in a group of their own, except those sent by processes
+// that do not know that the observer has a lease.
+func (p *Pipeline) scanAll(ctx context.Context) (found bool, err error) {
 	elsewhere := make([]bool, len(p.registry.list))
 	err = p.db.EachNotification(ctx, func(notes []txn.Notification) error {
-		any = any || len(notes) > 0
 		var leased, strays []txn.Notification
 		for _, n := range notes {
 			o := p.registry.observer(n)
@@ -74,6 +69,7 @@ func (p *Pipeline) scanAll(ctx context.Context) (any bool, err error) {
 			switch {
 			case o == nil:
 			case o.leased() && p.mine(o, n.Cell.Row):
+				found = found || !p.queue.has(n.Cell.Row, n.Observer)
 				leased = append(leased, n)
 			case o.Debounce == 0:
 				elsewhere[p.registry.byName[n.Observer]] = true
@@ -88,7 +84,7 @@ func (p *Pipeline) scanAll(ctx context.Context) (any bool, err error) {
 	if err == nil {
 		p.queue.setElsewhere(elsewhere)
 	}
-	return any, err
+	return found, err
 }
 
 // setElsewhere records which observers have work that is not in this queue. nil: unknown,
