@@ -45,7 +45,9 @@ func (p *Pipeline) scanRandomly(ctx context.Context) {
 	wait := pause{least: randomPauseLeast, most: randomPauseMost}
 	dead := time.Now()
 	for p.queue.waitStarving() {
+		began := time.Now()
 		found, err := p.scanRandomPlaces(ctx)
+		took := time.Since(began)
 		if err == nil && time.Since(dead) > deadEvery {
 			err, dead = p.loadDead(ctx), time.Now()
 		}
@@ -59,7 +61,8 @@ func (p *Pipeline) scanRandomly(ctx context.Context) {
 			wait.reset()
 			continue
 		}
-		if !p.queue.sleep(wait.grow()) {
+		// A long scan without a find has read past rows that back off or are debounced.
+		if !p.queue.sleep(max(wait.grow(), 2*took)) {
 			return
 		}
 	}
