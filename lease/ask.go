@@ -31,7 +31,8 @@ var ErrNobody = errors.New("no live process holds the lease")
 
 // Ask asks the holder of a lease to do a task, and returns its result as JSON. ErrNobody
 // means that nothing was done, unless the error says that the holder died in the middle.
-// If ctx ends, Ask withdraws the request; a holder that has begun the task completes it.
+// If ctx ends, or after an error, Ask withdraws the request; a holder that has begun the task
+// completes it.
 func (m *Manager) Ask(ctx context.Context, q Question) (json.RawMessage, error) {
 	row := requestPrefix + rand.Text()[:12]
 	value, err := json.Marshal(request{Lease: q.Lease, Task: q.Task, Asker: m.live.Token(), Place: m.opts.Place})
@@ -43,10 +44,21 @@ func (m *Manager) Ask(ctx context.Context, q Question) (json.RawMessage, error) 
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("ask the holder of the lease %s: %w", q.Lease, err)
+		err = fmt.Errorf("ask the holder of the lease %s: %w", q.Lease, err)
+		if errors.Is(err, txn.ErrUnknown) { // the request may be in the table
+			err = errors.Join(err, m.withdraw(ctx, row))
+		}
+		return nil, err
 	}
 	result, err := m.await(ctx, q, row)
-	return result, errors.Join(err, m.withdraw(ctx, row))
+	stays := m.withdraw(ctx, row)
+	if err != nil {
+		return nil, errors.Join(err, stays)
+	}
+	if stays != nil && m.opts.Failed != nil { // the task is done all the same
+		m.opts.Failed(stays)
+	}
+	return result, nil
 }
 
 // withdrawWithin bounds how long an asker takes to withdraw its request. A request that
@@ -75,10 +87,12 @@ func (m *Manager) await(ctx context.Context, q Question, row string) (json.RawMe
 	held := time.Now() // when a live process last held the lease
 	for {
 		r, alive, err := m.progressed(ctx, q.Lease, row)
-		if err != nil {
-			return nil, err
+		if errors.Is(err, txn.ErrConflict) && m.db.FoundDead(ctx) == nil {
+			r, alive, err = last, true, nil // nobody saw a sign of life of this process for a while
 		}
 		switch {
+		case err != nil:
+			return nil, err
 		case r.Done && r.Failed != "":
 			return nil, fmt.Errorf("%s: %s", r.Holder.Place, r.Failed)
 		case r.Done:
