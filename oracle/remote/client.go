@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -300,7 +300,7 @@ func elsewhere(err error) bool {
 
 // TryLock implements txn.RowLocks.
 func (c *Client) TryLock(ctx context.Context, rows []string) (got []bool, err error) {
-	for part := range slices.Chunk(rows, maxRows) {
+	for part := range parts(rows) {
 		err = c.ask(ctx, func(ctx context.Context, p *peer) error {
 			r, err := p.Lock(ctx, &oraclepb.LockRequest{Token: c.token, Rows: bytesOf(part)})
 			if err != nil {
@@ -321,7 +321,7 @@ func (c *Client) TryLock(ctx context.Context, rows []string) (got []bool, err er
 
 // Unlock implements txn.RowLocks.
 func (c *Client) Unlock(ctx context.Context, rows []string) error {
-	for part := range slices.Chunk(rows, maxRows) {
+	for part := range parts(rows) {
 		err := c.ask(ctx, func(ctx context.Context, p *peer) error {
 			_, err := p.Unlock(ctx, &oraclepb.UnlockRequest{Token: c.token, Rows: bytesOf(part)})
 			return err
@@ -331,6 +331,23 @@ func (c *Client) Unlock(ctx context.Context, rows []string) error {
 		}
 	}
 	return nil
+}
+
+// parts divides rows into those of single requests. A row may have more than maxRequestBytes.
+func parts(rows []string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for len(rows) > 0 {
+			n, size := 1, len(rows[0])
+			for n < min(len(rows), maxRows) && size+len(rows[n]) <= maxRequestBytes {
+				size += len(rows[n])
+				n++
+			}
+			if !yield(rows[:n]) {
+				return
+			}
+			rows = rows[n:]
+		}
+	}
 }
 
 func bytesOf(rows []string) [][]byte {

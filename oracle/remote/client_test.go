@@ -276,12 +276,19 @@ func TestLocks(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprint(i)
 	}
-	if got, err := b.TryLock(t.Context(), many); err != nil || len(got) != len(many) {
-		t.Errorf("%d answers for %d rows, %v", len(got), len(many), err)
+	long := make([]string, 5) // of 5 MiB
+	for i := range long {
+		long[i] = strings.Repeat(fmt.Sprint(i), 1<<20)
 	}
-	if err := b.Unlock(t.Context(), many); err != nil {
-		t.Error(err)
+	for _, rows := range [][]string{many, long} {
+		if got, err := b.TryLock(t.Context(), rows); err != nil || len(got) != len(rows) {
+			t.Errorf("%d answers for %d rows, %v", len(got), len(rows), err)
+		}
+		if err := b.Unlock(t.Context(), rows); err != nil {
+			t.Error(err)
+		}
 	}
+	try(a, "[true true]", many[maxRows], long[4])
 }
 
 // certificates are those of one deployment.

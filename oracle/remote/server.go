@@ -25,6 +25,8 @@ type Server struct {
 const (
 	// maxRows bounds the rows of one request.
 	maxRows = 10_000
+	// maxRequestBytes bounds the bytes of these rows. gRPC refuses messages of more than 4 MiB.
+	maxRequestBytes = 1 << 20
 	// maxRequests bounds the requests of one connection that are worked on at a time. A
 	// client has one pending request for timestamps, and a few for locks.
 	maxRequests = 256
