@@ -98,14 +98,14 @@ func (f *Fetch) IsPDF() bool {
 }
 
 func isPDF(f *Fetch) bool {
-	switch essence(f.Header.Get("Content-Type")) {
+	switch essence(f.contentType()) {
 	case "application/pdf", "application/x-pdf":
 		return true
 	}
 	return false
 }
 
-func officeKind(f *Fetch) office.Kind { return office.KindOf(essence(f.Header.Get("Content-Type"))) }
+func officeKind(f *Fetch) office.Kind { return office.KindOf(essence(f.contentType())) }
 
 // NeedsBody reports whether the result of Interpret depends on the body, or pages that are
 // rendered may need it. If not, the body need not be kept.
@@ -113,6 +113,6 @@ func (f *Fetch) NeedsBody() bool {
 	if !f.mayBePage() {
 		return false
 	}
-	mediaType := essence(f.Header.Get("Content-Type"))
+	mediaType := essence(f.contentType())
 	return f.Resource || f.Reading.Exists() || !strings.Contains(mediaType, "/") || bodyKind(f) != kindOther
 }

@@ -30,7 +30,8 @@ const MaxAnchorLength = 256
 //	     single-byte character sets; queries in the character set of the page; XML declarations,
 //	     and empty elements of XHTML
 //	10   queries of rendered forms in the character set of the page; links up to 256 MiB of targets
-const InterpretVersion = 10
+//	11   several Content-Types
+const InterpretVersion = 11
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
 // 2 and, for pages, the properties of section 3. It never fails, whatever the body
@@ -79,7 +80,7 @@ func readBody(f *Fetch, k kind) ([]byte, error) {
 		}
 		return bytes.ToValidUTF8(f.Body, []byte("\uFFFD")), nil
 	}
-	return decode(f.Body, f.Header.Get("Content-Type"), k), nil
+	return decode(f.Body, f.contentType(), k), nil
 }
 
 // WhyNoText says why a response with a status of 2xx has the outcome Other; nil if it has
@@ -126,7 +127,7 @@ func interpretPage(f *Fetch, k kind, body []byte, s *scripting) Document {
 	x := extractors.Get().(*extractor)
 	defer x.release()
 	x.scripting = s
-	c := x.read(k, f.Header.Get("Content-Type"), body, f.Body)
+	c := x.read(k, f.contentType(), body, f.Body)
 	return c.document(f)
 }
 
@@ -168,7 +169,7 @@ const (
 // Sniffing standard, as implemented by net/http). By that standard an office document without
 // a media type is a ZIP archive, which is none.
 func bodyKind(f *Fetch) kind {
-	mediaType := essence(f.Header.Get("Content-Type"))
+	mediaType := essence(f.contentType())
 	if !strings.Contains(mediaType, "/") {
 		mediaType = essence(http.DetectContentType(f.Body))
 	}
@@ -185,10 +186,4 @@ func bodyKind(f *Fetch) kind {
 		return kindReading
 	}
 	return kindOther
-}
-
-// essence returns a media type in lower case without its parameters.
-func essence(contentType string) string {
-	s, _, _ := strings.Cut(contentType, ";")
-	return strings.ToLower(strings.TrimSpace(s))
 }

@@ -28,7 +28,7 @@ func NamedIcons(f *Fetch) []URL {
 	if !f.IsSuccess() || bodyKind(f) != kindHTML {
 		return nil
 	}
-	head := decode(f.Body[:min(len(f.Body), maxIconHead)], f.Header.Get("Content-Type"), kindHTML)
+	head := decode(f.Body[:min(len(f.Body), maxIconHead)], f.contentType(), kindHTML)
 	var c iconCollector
 	c.collect(html.NewTokenizer(bytes.NewReader(head)))
 	base := c.resolver(f.URL)
