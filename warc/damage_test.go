@@ -65,6 +65,7 @@ func TestDamage(t *testing.T) {
 		{"too long for the limit, member per record", gz(one, recordWith("2", 1<<40, html("two"), ""), three), "1 [2] 3 problems=2"},
 		{"over the limit", gz(one, record("2", long), three), "1 [2] 3 problems=1"},
 		{"no date", one + strings.Replace(two, "2024", "year", 1) + three, "1 3 problems=1"},
+		{"a date of 14 digits", one + strings.Replace(two, "2024-01-01T00:00:00Z", "20240101000000", 1) + three, "1 2 3 problems=0"},
 		{"no length, twice", one + without(two, "Content-Length") + without(three, "Content-Length") + one, "1 [2] [3] 1 problems=2"},
 		{"no length, twice, member per record", gz(one, without(two, "Content-Length"), without(three, "Content-Length"), one), "1 [2] [3] 1 problems=2"},
 		{"no id after damage", one + recordWith("2", 47, html("two"), "") + without(three, "WARC-Record-ID"), "1 [2] 3 problems=1"},

@@ -33,8 +33,9 @@ type Record struct {
 }
 
 // dateLayouts are the forms of WARC-Date (WARC 1.1 section 5.4 allows reduced precision,
-// like W3C-DTF). Fractions of seconds do not need a layout of their own.
-var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15Z07:00", "2006-01-02", "2006-01", "2006"}
+// like W3C-DTF). Fractions of seconds do not need a layout of their own. The last form is that of
+// ARC files, which WARC 1.0 names when it speaks of a "14-digit UTC timestamp".
+var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15Z07:00", "2006-01-02", "2006-01", "2006", "20060102150405"}
 
 // Date returns WARC-Date in UTC.
 func (rec *Record) Date() (time.Time, error) {
