@@ -31,12 +31,15 @@ func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFou
 	if !mayName(head) {
 		return nil, nil
 	}
-	root, err := html.Parse(bytes.NewReader(head))
+	only := *f
+	only.Body = head
+	text, _, _ := page.BodyText(&only) // "" if it is no HTML
+	root, err := html.Parse(strings.NewReader(text))
 	if err != nil {
-		return nil, nil //nolint:nilerr // a bytes.Reader does not fail, and a head that cannot be parsed names nothing
+		return nil, nil //nolint:nilerr // a strings.Reader does not fail, and a head that cannot be parsed names nothing
 	}
 	named := sitemap.Discover(j.URL, root)
-	if len(named) == 0 || saysNoFollow(f, head) {
+	if len(named) == 0 || page.Interpret(&only).NoFollow {
 		return nil, nil
 	}
 	var pages []Found
@@ -75,13 +78,6 @@ func headOf(f *page.Fetch) []byte {
 // beginsTag reports whether b begins with a tag, in any case.
 func beginsTag(b []byte, tag string) bool {
 	return len(b) >= len(tag) && strings.EqualFold(string(b[:len(tag)]), tag)
-}
-
-// saysNoFollow reports whether a page with this head wants none of its links followed.
-func saysNoFollow(f *page.Fetch, head []byte) bool {
-	only := *f
-	only.Body = head
-	return page.Interpret(&only).NoFollow
 }
 
 // mayName reports whether a head is worth parsing.

@@ -1,7 +1,9 @@
 package crawler
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,5 +56,21 @@ func TestDiscoverObeysNoFollow(t *testing.T) {
 		if found := frontier.entries["https://a.example/2"] != nil; found != test.found || frontier.entries["https://a.example/3"] != nil {
 			t.Errorf("%s: the next page is found: %v, want %v", test.name, found, test.found)
 		}
+	}
+}
+
+// What a page names is in the character set of the page.
+func TestDiscoverDecodes(t *testing.T) {
+	frontier := newFrontier()
+	c := newCrawler(Options{}, frontier, newWeb(), nil)
+	res := fetch.Result{Fetch: page.Fetch{
+		URL: "https://a.example/", Status: 200, Body: []byte("<meta charset=windows-1251><link rel=next href=/\xe4\xe0>"),
+		Header: http.Header{"Content-Type": {"text/html"}},
+	}}
+	if _, err := c.discover(t.Context(), Job{URL: res.Fetch.URL}, &res, false); err != nil {
+		t.Fatal(err)
+	}
+	if frontier.entries["https://a.example/%D0%B4%D0%B0"] == nil {
+		t.Errorf("found %v", slices.Collect(maps.Keys(frontier.entries)))
 	}
 }
