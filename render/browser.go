@@ -170,9 +170,10 @@ func start(ctx context.Context, o Options) (*process, error) {
 		return nil, err
 	}
 	var said output
-	// Chromium leaves a socket in TMPDIR when it is killed, so that is the profile, too.
-	alloc, cancelAlloc := chromedp.NewExecAllocator(context.WithoutCancel(ctx), append(flags(o),
-		chromedp.UserDataDir(files.dir), chromedp.Env("TMPDIR="+files.dir), chromedp.CombinedOutput(&said))...)
+	// Chromium and its libraries also write elsewhere: a socket, crash reports, settings of the
+	// desktop. All of that goes into the profile.
+	alloc, cancelAlloc := chromedp.NewExecAllocator(context.WithoutCancel(ctx), append(flags(o), chromedp.UserDataDir(files.dir),
+		chromedp.Env("TMPDIR="+files.dir, "XDG_CONFIG_HOME="+files.dir, "XDG_CACHE_HOME="+files.dir), chromedp.CombinedOutput(&said))...)
 	// chromedp writes to the log what it does not understand of newer browsers.
 	browser, cancelBrowser := chromedp.NewContext(alloc, chromedp.WithErrorf(func(string, ...any) {}))
 	p := &process{ctx: browser, profile: files, cancel: func() { cancelBrowser(); cancelAlloc() }}

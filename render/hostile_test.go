@@ -196,14 +196,16 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestLifetime: the browser restarts after a number of pages, and leaves no temporary files
-// behind, not even the profile of a killed process.
+// TestLifetime: the browser restarts after a number of pages, and leaves no files behind: none in
+// the home directory, and no temporary ones, not even the profile of a killed process.
 func TestLifetime(t *testing.T) {
 	temp, err := os.MkdirTemp("/tmp", "") // not of t: its path would be too long
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(temp)
+	homeDir := t.TempDir()
+	t.Setenv("HOME", homeDir)
 	t.Setenv("TMPDIR", temp)
 	abandoned := filepath.Join(os.TempDir(), "indexer-browser-killed")
 	if err := errors.Join(os.Mkdir(abandoned, 0o700), os.WriteFile(filepath.Join(abandoned, "indexer.lock"), nil, 0o600)); err != nil {
@@ -223,6 +225,9 @@ func TestLifetime(t *testing.T) {
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+	if left, err := os.ReadDir(homeDir); err != nil || len(left) > 0 {
+		t.Errorf("files are left in the home directory: %v, %v", left, err)
 	}
 }
 
