@@ -17,6 +17,7 @@ import (
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/internal/sites"
 	"github.com/webindexer/indexer/loader/replay"
+	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
 )
@@ -102,6 +103,23 @@ func TestMessagesArePlain(t *testing.T) {
 	report(errors.Join(errors.New("one\x1b[2J"), errors.New("two\u202e")), &stderr, false)
 	if got, want := stderr.String(), "indexer: one [2J\nindexer: two \n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestMessagesNameNoPackages: users know nothing of the packages txn and notify.
+func TestMessagesNameNoPackages(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{fmt.Errorf("%w: %q", txn.ErrNoPin, "a"), `indexer: there is no such pin: "a"`},
+		{fmt.Errorf("txn: pin %q: %w", "a", &txn.SafePointError{TS: 1, SafePoint: 2}), `indexer: pin "a": timestamp 1 is below`},
+		{errors.Join(errors.New("one"), notify.ErrStopped), "indexer: one\nindexer: the pipeline is not running\n"},
+	} {
+		var stderr bytes.Buffer
+		if report(tt.err, &stderr, false); !strings.HasPrefix(stderr.String(), tt.want) {
+			t.Errorf("got %q, want %q", stderr.String(), tt.want)
+		}
 	}
 }
 

@@ -119,11 +119,20 @@ func configHint(e *config.Error) string {
 func message(err error) string {
 	var lines []string
 	for line := range strings.SplitSeq(err.Error(), "\n") {
+		line = withoutPackages(line)
 		if !slices.ContainsFunc(lines, func(said string) bool { return strings.HasSuffix(said, line) }) {
 			lines = append(lines, line)
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// withoutPackages removes the names of packages that begin errors and say nothing to users.
+func withoutPackages(line string) string {
+	for _, name := range []string{"txn: ", "notify: "} {
+		line = strings.ReplaceAll(strings.TrimPrefix(line, name), ": "+name, ": ")
+	}
+	return line
 }
 
 // say writes an error, one line for each part, and the hint.
