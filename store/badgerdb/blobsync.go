@@ -131,7 +131,7 @@ func (c *committer) commitWith(long []byte, txn *badger.Txn, entries, bytes int)
 			return err
 		}
 	}
-	if err := txn.CommitAt(c.seq+1, nil); err != nil {
+	if err := c.commitAt(txn); err != nil {
 		return runError("writing", err)
 	}
 	if c.fill.add(entries, bytes) && behind {
@@ -139,6 +139,25 @@ func (c *committer) commitWith(long []byte, txn *badger.Txn, entries, bytes int)
 		return files.sync()
 	}
 	return nil
+}
+
+// commitAt commits a transaction at the next sequence number. If the memtable is full, Badger waits
+// until it has written out an earlier one. It tries that for ever, so after failsMany failures
+// commitAt returns. Badger may still write the transaction later.
+func (c *committer) commitAt(txn *badger.Txn) error {
+	if !c.fill.mayBeFull() {
+		return txn.CommitAt(c.seq+1, nil)
+	}
+	done := make(chan error, 1)
+	if err := txn.CommitAt(c.seq+1, func(err error) { done <- err }); err != nil {
+		return err
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-c.db.failed.many:
+		return c.db.failed.err()
+	}
 }
 
 // isLong says that a value of a group is kept in a blob file.

@@ -112,9 +112,9 @@ func (c *committer) byCaller(r *request) bool {
 	return true
 }
 
-// alone runs a request that does not write.
+// alone runs a request that is a call, and not a write of rows.
 func (c *committer) alone(r *request) {
-	err := c.failed
+	err := c.broken()
 	if err == nil {
 		err = r.alone()
 	}
@@ -174,6 +174,14 @@ func (c *committer) fail(err error) error {
 	return c.failed
 }
 
+// broken is why the table accepts no more writes, nil if it does.
+func (c *committer) broken() error {
+	if err := c.db.failed.err(); err != nil && c.failed == nil {
+		return c.fail(err)
+	}
+	return c.failed
+}
+
 func answerAll(rs []*request, res store.Result, err error) {
 	for _, r := range rs {
 		r.answer(res, err)
@@ -184,9 +192,6 @@ func answerAll(rs []*request, res store.Result, err error) {
 // fit. It answers requests that are refused or cannot be executed.
 func (c *committer) accept(first *request, rd *reader, next func() *request) (accepted []*request, size int) {
 	c.planner.reset()
-	if err := c.db.failed.err(); err != nil && c.failed == nil {
-		_ = c.fail(err)
-	}
 	var changed touched
 	for r := first; r != nil; r = next() {
 		if r.alone != nil {
@@ -221,7 +226,7 @@ func (c *committer) accept(first *request, rd *reader, next func() *request) (ac
 
 // planned plans a request, or answers why it cannot be executed.
 func (c *committer) planned(r *request, rd *reader) bool {
-	err := c.failed
+	err := c.broken()
 	if err != nil {
 		err = fmt.Errorf("%w: %w", store.ErrNotDone, err)
 	} else {

@@ -1,10 +1,14 @@
 package badgerdb
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -28,6 +32,9 @@ func TestFailedFlush(t *testing.T) {
 	}
 	log := badgerLog{to: silent{}, failed: db.failed.note}
 	log.Errorf(flushFailed+": %v, retrying", syscall.EIO)
+	if err := db.Reclaim(ctx); !errors.Is(err, store.ErrBroken) {
+		t.Errorf("a flush of the table's own after that, which would wait for Badger's: %v", err)
+	}
 	if _, err := db.Mutate(ctx, m); !errors.Is(err, store.ErrBroken) || !errors.Is(err, store.ErrIO) || !errors.Is(err, store.ErrNotDone) {
 		t.Errorf("a write after that: %v", err)
 	}
@@ -122,4 +129,63 @@ func TestFailedDrop(t *testing.T) {
 		t.Errorf("read %q after opening it again", got)
 	}
 	closeTest(t, db)
+}
+
+// TestFailingFlush: a write that waits for room in memory gives up after Badger has failed several
+// times to write a table file. Badger itself would let it wait for ever, and Close with it.
+func TestFailingFlush(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{MemoryBytes: 1, MinFreeBytes: -1})
+	var inTheWay []string
+	for id := range uint64(50) {
+		inTheWay = append(inTheWay, tableFile(dir, id))
+		if err := os.WriteFile(inTheWay[id], nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	value := strings.Repeat("v", 100<<10)
+	rows, failed := 0, make(chan error)
+	db.failed.mu.Lock() // the first failure is not noted, so that writes go on until memory is full
+	go func() {
+		for {
+			m := store.RowMutation{Row: fmt.Append(nil, "row", rows), Mutations: []store.Mutation{mutation("last", "c", 1, value)}}
+			if _, err := db.Mutate(t.Context(), m); err != nil {
+				failed <- err
+				return
+			}
+			rows++
+		}
+	}()
+	for !waitsForRoom() {
+		runtime.Gosched()
+	}
+	db.failed.mu.Unlock()
+	if err := <-failed; !errors.Is(err, store.ErrBroken) || errors.Is(err, store.ErrNotDone) {
+		t.Errorf("the write that waited: %v", err)
+	}
+	for _, file := range inTheWay {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeTest(t, db)
+	db = openTest(t, dir, Options{MinFreeBytes: -1})
+	for i := range rows {
+		if readRow(t, db, fmt.Sprint("row", i)) == "" {
+			t.Errorf("row %d of %d is lost", i, rows)
+		}
+	}
+	closeTest(t, db)
+}
+
+// waitsForRoom reports whether a goroutine of Badger waits until a memtable is written out.
+func waitsForRoom() bool {
+	stacks := make([]byte, 1<<20)
+	for g := range bytes.SplitSeq(stacks[:runtime.Stack(stacks, true)], []byte("\n\n")) {
+		if bytes.Contains(g, []byte("[sync.Cond.Wait")) && bytes.Contains(g, []byte("ensureRoomForWrite")) {
+			return true
+		}
+	}
+	return false
 }
