@@ -325,7 +325,7 @@ func (db *DB) closeBadger() error {
 	if err := errors.Join(db.mark.flushing(db.dir), db.closeOrLeave(), db.mark.close()); err != nil {
 		return runError("closing "+db.dir, err)
 	}
-	if err := errors.Join(db.failed.unlist(), db.verify.record()); err != nil {
+	if err := db.failed.unlist(); err != nil {
 		return err
 	}
 	list, err := readManifest(db.dir)
@@ -339,7 +339,7 @@ func (db *DB) closeBadger() error {
 	}
 	// Everything is closed and marked. What saves time at the next opening must not fail this one,
 	// for which the disk may be too full.
-	if err := errors.Join(db.recordKnown(was), db.recordResidents()); err != nil {
+	if err := errors.Join(db.verify.record(), db.recordKnown(was), db.recordResidents()); err != nil {
 		db.tables.log.Warnf("the next opening takes longer: %v", err)
 	}
 	return nil

@@ -262,3 +262,24 @@ func FuzzVerified(f *testing.F) {
 		}
 	})
 }
+
+// TestUnwritableRecord: a table is closed even if the record of verified tables cannot be written.
+func TestUnwritableRecord(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+	db.verify.stop()
+	record := filepath.Join(dir, verifiedName)
+	if err := errors.Join(os.RemoveAll(record), os.MkdirAll(filepath.Join(record, "in the way"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	closeTest(t, db)
+	if err := os.RemoveAll(record); err != nil {
+		t.Fatal(err)
+	}
+	db = openTest(t, dir, Options{})
+	if readRow(t, db, "row") == "" {
+		t.Error("the row is lost")
+	}
+	closeTest(t, db)
+}
