@@ -2,25 +2,41 @@ package repository
 
 import (
 	"context"
+	"math"
 
 	"github.com/webindexer/indexer/loader"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/txn"
 )
 
+// allTurns is more than there are Loads at a time.
+const allTurns = math.MaxInt64
+
+// take waits for turns of the gate, until ctx ends.
+func (r *Repository) take(ctx context.Context, turns int64) error {
+	if r.gate.Acquire(ctx, turns) != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
 // Load writes one fetch, waiting first while the observers are far behind. It
 // may be called from many goroutines.
 func (r *Repository) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
-	r.gate.RLock()
-	defer r.gate.RUnlock()
+	if err := r.take(ctx, 1); err != nil {
+		return 0, err
+	}
+	defer r.gate.Release(1)
 	return r.load.Load(ctx, f)
 }
 
 // LoadAnd loads a fetch and does something else in the same transaction; see
 // loader.Loader.LoadAnd.
 func (r *Repository) LoadAnd(ctx context.Context, f *page.Fetch, also func(context.Context, *txn.Txn, loader.Effect) error) (loader.Effect, error) {
-	r.gate.RLock()
-	defer r.gate.RUnlock()
+	if err := r.take(ctx, 1); err != nil {
+		return 0, err
+	}
+	defer r.gate.Release(1)
 	return r.load.LoadAnd(ctx, f, also)
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/webindexer/indexer/internal/trace"
 	"github.com/webindexer/indexer/lease"
@@ -117,8 +118,8 @@ type Repository struct {
 	task      sync.WaitGroup
 	collector *txn.Collector // nil unless Options.Collect
 
-	// gate is held shared by every Load, and exclusively by Quiet.
-	gate sync.RWMutex
+	// gate has allTurns turns. Every Load takes one, and Quiet takes all.
+	gate *semaphore.Weighted
 	// reindexing is held during a rebuild of the index files. rebuilt is the result of the
 	// rebuild that Open made, until Reindex has returned it. replaceStranger says that the
 	// files in place may be the only copy of something.
@@ -170,7 +171,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()
 	}
-	r := &Repository{dir: dir, log: opts.Log, share: opts.Share, other: opts.Index, opened: time.Now().UTC(), tracker: observers.NewTracker(), counted: counts.NewCache(), solving: make(chan struct{}, 1)}
+	r := &Repository{dir: dir, log: opts.Log, share: opts.Share, other: opts.Index, opened: time.Now().UTC(), tracker: observers.NewTracker(), counted: counts.NewCache(), gate: semaphore.NewWeighted(allTurns), solving: make(chan struct{}, 1)}
 	r.tracing.log = trace.NewLog(cmp.Or(opts.Trace, trace.DefaultRecords))
 	r.tracker.Watch(func(row string, loaded, searchable time.Time) {
 		r.tracing.log.Found(row, loaded, searchable)

@@ -32,8 +32,10 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 			err = errors.Join(err, q.Close())
 		}
 	}()
-	r.gate.Lock()
-	defer r.gate.Unlock()
+	if err := r.take(ctx, allTurns); err != nil {
+		return nil, err
+	}
+	defer r.gate.Release(allTurns)
 	release := r.db.Hold() // keeps the timestamp readable until At has pinned it
 	defer release()
 	at, err := r.pipeline.Quiesce(ctx)
