@@ -69,7 +69,7 @@ func (q *readQueue) leave(p *pendingRead) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if i := slices.Index(q.waiting, p); i >= 0 {
-		q.waiting = slices.Concat(q.waiting[:i], q.waiting[i+1:])
+		q.waiting = slices.Concat(q.waiting[:i], q.waiting[i+1:]) // batches share the old array
 	}
 }
 
