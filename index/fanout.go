@@ -242,7 +242,7 @@ func merged(answers []*Answer, n int, order func(a, b Found) int) []candidate {
 	out := make([]candidate, min(max(n, 0), len(list)))
 	for i := range out {
 		d := &list[i]
-		out[i] = candidate{id: d.ID, score: d.Score, text: d.Score, rank: d.Rank, url: d.URL, language: d.Language, title: d.Title, key: d.key}
+		out[i] = candidate{id: d.ID, score: d.Score, text: d.Score, rank: d.Rank, url: d.URL, language: d.Language, title: rankedTitle(d.Title), key: d.key}
 	}
 	return out
 }

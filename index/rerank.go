@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
+	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
@@ -156,6 +158,17 @@ func lowerPartial(top []candidate) {
 			c.titleMatch *= partialTitle
 		}
 	}
+}
+
+// maxRankedTitle bounds the title that is compared with queries, in bytes.
+const maxRankedTitle = 4 << 10
+
+// rankedTitle is what is compared with queries of a title. A page may have one of megabytes.
+func rankedTitle(title string) string {
+	if len(title) <= maxRankedTitle {
+		return title
+	}
+	return strings.Clone(analysis.Truncate(title, maxRankedTitle))
 }
 
 // host is the host by which results are counted.

@@ -108,3 +108,18 @@ func TestTinyWeights(t *testing.T) {
 		}
 	}
 }
+
+// TestLongTitle: a page may have a title of megabytes, full of versions. It does not hold up the
+// searches that find it.
+func TestLongTitle(t *testing.T) {
+	w := openTestWriter(t, t.TempDir())
+	long := "harbour " + strings.Repeat("1.2.3 ", 1<<20)
+	apply(t, w, Upsert(&Document{Cluster: key("a"), Seq: 1, URL: "https://a.example/1.2/", Title: long, Text: "boats", Language: "en"}))
+	r := openTestReader(t, w.dir)
+	for _, q := range []string{"harbour", "harbour boats", "site:a.example", "harbour 1.2"} {
+		res, err := r.Search(t.Context(), q, Options{})
+		if err != nil || len(res.Hits) != 1 || res.Hits[0].Title != long {
+			t.Errorf("%s: %d hits, %v", q, len(res.Hits), err)
+		}
+	}
+}

@@ -213,6 +213,7 @@ func (s *viewShard) readCandidates(ctx context.Context, ids []int64, keep func(i
 		if err := rows.Scan(&i, &c.Rank, &c.URL, &c.Language, &c.Title); err != nil {
 			return err
 		}
+		c.Title = rankedTitle(c.Title)
 		c.ID, c.key = ids[i], s.v.names.key(c.URL, c.Title, c.Language)
 		keep(i, c, cacheEntry+len(c.URL)+len(c.Language)+len(c.Title))
 		return nil

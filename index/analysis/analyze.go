@@ -21,7 +21,8 @@ import (
 // but has to be rebuilt; the writer of package index says so (NeedsRebuild).
 const Version = 6
 
-// MaxIndexedText is how much of a text is searchable, in bytes. All of the text is stored.
+// MaxIndexedText is how much of a text, and of a title, is searchable, in bytes. All of it is
+// stored.
 const MaxIndexedText = 2 << 20
 
 // Columns is what the full-text table gets of a document: for each column, tokens joined by
@@ -65,7 +66,7 @@ func (d *Document) AnalyzeWords(visit func(t *Token, text string, from Source)) 
 	}
 	text, main := NormalizeRanges(Truncate(d.Text, MaxIndexedText), d.Main)
 	c := Columns{
-		Title:   a.column(d.Title, st, in(FromTitle)),
+		Title:   a.column(Truncate(d.Title, MaxIndexedText), st, in(FromTitle)),
 		Body:    a.ranges(text, main, st, in(FromMain)),
 		Rest:    a.ranges(text, others(main, len(text)), st, in(FromRest)),
 		Anchors: a.texts(d.Anchors, st, in(FromAnchor)),
