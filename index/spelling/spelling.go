@@ -36,11 +36,12 @@ const (
 	textBytes  = 4 << 10 // bytes of a text whose words count
 	minLetters = 4       // letters of the shortest word that is kept or corrected
 	maxLetters = 24      // and of the longest
+	maxBytes   = 256     // of the longest, as it is written: a letter may have any number of marks
 )
 
 // Correctable reports whether a token is a word that can be corrected.
 func Correctable(t *analysis.Token) bool {
-	if !t.Letters || t.Bigram || len(t.Text) < minLetters {
+	if !t.Letters || t.Bigram || len(t.Text) < minLetters || t.End-t.Start > maxBytes {
 		return false
 	}
 	n := utf8.RuneCount(t.Text)

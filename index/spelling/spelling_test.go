@@ -77,6 +77,7 @@ func TestVocabulary(t *testing.T) {
 		{"", "NETS ropes uber x1234", []string{"nets", "ropes"}},
 		{"Harbour", "nets ropes " + strings.Repeat("- ", textBytes/2) + "rope", nil},
 		{"uber", "rope", []string{"uber", "rope"}},
+		{"te" + strings.Repeat("\u0301", 200) + "xt", "", nil},
 	}
 	var list []byte
 	for _, s := range steps {
