@@ -27,6 +27,7 @@ type Holder interface {
 type Server struct {
 	grpc *grpc.Server
 	done chan error
+	end  context.CancelFunc // of what outlives its stream
 }
 
 const (
@@ -34,18 +35,21 @@ const (
 	maxSessions = 64
 	// graceful bounds how long a server waits for searches when it stops.
 	graceful = time.Second
+	// tableWithin bounds how long a table of completions may take.
+	tableWithin = time.Minute
 )
 
 // Serve answers on a listener, until Stop. The options say who is admitted.
 func Serve(l net.Listener, h Holder, opts ...grpc.ServerOption) *Server {
 	opts = append(opts, grpc.ForceServerCodec(codec{}), grpc.MaxRecvMsgSize(maxQuestion), grpc.MaxSendMsgSize(maxAnswer),
 		grpc.MaxConcurrentStreams(maxSessions), grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute}))
-	s := &Server{grpc: grpc.NewServer(opts...), done: make(chan error, 1)}
+	alive, end := context.WithCancel(context.Background())
+	s := &Server{grpc: grpc.NewServer(opts...), done: make(chan error, 1), end: end}
 	s.grpc.RegisterService(&grpc.ServiceDesc{
 		ServiceName: serviceName, HandlerType: (*Holder)(nil),
 		Streams: []grpc.StreamDesc{{
 			StreamName: streamName, ServerStreams: true, ClientStreams: true,
-			Handler: func(_ any, stream grpc.ServerStream) error { return session(h, stream) },
+			Handler: func(_ any, stream grpc.ServerStream) error { return session(alive, h, stream) },
 		}},
 	}, h)
 	go func() { s.done <- s.grpc.Serve(l) }()
@@ -55,7 +59,11 @@ func Serve(l net.Listener, h Holder, opts ...grpc.ServerOption) *Server {
 // Stop completes the searches that are being worked on, for a moment, and closes all
 // connections. It returns the error that had ended the server before, if any.
 func (s *Server) Stop() error {
-	force := time.AfterFunc(graceful, s.grpc.Stop)
+	defer s.end()
+	force := time.AfterFunc(graceful, func() {
+		s.end()
+		s.grpc.Stop()
+	})
 	defer force.Stop()
 	s.grpc.GracefulStop()
 	if err := <-s.done; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
@@ -66,9 +74,11 @@ func (s *Server) Stop() error {
 
 // session answers the questions of one search. It ends with the stream, whose deadline the
 // client sets.
-func session(h Holder, stream grpc.ServerStream) (err error) {
-	ctx := stream.Context()
-	if end, ok := ctx.Deadline(); !ok || time.Until(end) > 2*sessionWithin {
+//
+// Only the first completion may take longer: it makes the table of the shard, which takes seconds if
+// the shard is large. The client has given up by then, but those who ask after it find the table.
+func session(alive context.Context, h Holder, stream grpc.ServerStream) (err error) {
+	if end, ok := stream.Context().Deadline(); !ok || time.Until(end) > 2*sessionWithin {
 		return status.Error(codes.InvalidArgument, "a search of a shard needs a deadline")
 	}
 	var first hello
@@ -78,6 +88,10 @@ func session(h Holder, stream grpc.ServerStream) (err error) {
 	if first.List {
 		return stream.SendMsg(&reply{Shards: h.Shards()})
 	}
+	ctx, cancel := context.WithCancel(alive)
+	defer cancel()
+	outlive := context.AfterFunc(stream.Context(), cancel)
+	defer outlive()
 	s, err := h.Begin(ctx, first.Number, first.Of)
 	if err != nil {
 		return stream.SendMsg(&reply{Error: err.Error()})
@@ -93,6 +107,9 @@ func session(h Holder, stream grpc.ServerStream) (err error) {
 				return nil
 			}
 			return err
+		}
+		if q.Completion != nil {
+			outlive()
 		}
 		r := reply{}
 		if r.Answer, err = ask(ctx, s, &q); err != nil {
@@ -112,5 +129,7 @@ func ask(ctx context.Context, s index.Session, q *index.Question) (a *index.Answ
 			err = fmt.Errorf("a question that this program never asks (all processes of a deployment need the same version): %v", broken)
 		}
 	}()
+	ctx, cancel := context.WithTimeout(ctx, tableWithin)
+	defer cancel()
 	return s.Ask(ctx, q)
 }

@@ -248,6 +248,69 @@ func TestStoppedAmidSearch(t *testing.T) {
 	})
 }
 
+// slow is a holder that takes longer to complete what is typed than a client waits.
+type slow struct {
+	stopped
+	begun context.Context
+	made  chan error
+}
+
+func (s slow) Begin(ctx context.Context, _, _ int) (index.Session, error) {
+	s.begun = ctx
+	return s, nil
+}
+
+func (s slow) Ask(ctx context.Context, _ *index.Question) (*index.Answer, error) {
+	select {
+	case <-time.After(4 * answerWithin):
+	case <-ctx.Done():
+	}
+	s.made <- errors.Join(ctx.Err(), s.begun.Err())
+	return new(index.Answer), nil
+}
+
+// TestTableOutlivesItsClient: a shard whose table of completions takes longer than a client waits makes
+// it all the same. Otherwise no client would ever get a completion. Only the end of the server ends that.
+func TestTableOutlivesItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := bufconn.Listen(1 << 10)
+		h := slow{made: make(chan error, 1)}
+		s := Serve(l, h)
+		c, err := Dial("slow", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(q *index.Question) {
+			t.Helper()
+			session, err := c.Shard(0, 1).Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := session.Ask(t.Context(), q); !errors.Is(err, index.ErrUnavailable) {
+				t.Error(err)
+			}
+			if err := session.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		ask(&index.Question{Completion: new(index.CompletionQuestion)})
+		if err := <-h.made; err != nil {
+			t.Errorf("the table was not made: %v", err)
+		}
+		ask(&index.Question{State: true})
+		if err := <-h.made; !errors.Is(err, context.Canceled) {
+			t.Errorf("another answer for a client that has gone: %v", err)
+		}
+		ask(&index.Question{Completion: new(index.CompletionQuestion)})
+		if err := errors.Join(c.Close(), s.Stop()); err != nil {
+			t.Error(err)
+		}
+		if err := <-h.made; !errors.Is(err, context.Canceled) {
+			t.Errorf("the server has ended: %v", err)
+		}
+	})
+}
+
 // TestNoDeadline: a session without a deadline would keep a state of the files for ever.
 func TestNoDeadline(t *testing.T) {
 	_, c, _ := serve(t)
