@@ -80,8 +80,5 @@ func (f *crawlFlags) check() error {
 	if err := f.config.Validate(); err != nil {
 		return &usageError{reason: err.Error(), help: "indexer crawl"}
 	}
-	if f.least > f.most {
-		return &config.Error{Where: "settings", Key: "crawl.revisit_min", Reason: "is longer than crawl.revisit_max"}
-	}
 	return nil
 }

@@ -58,6 +58,9 @@ func Load(file string, flags map[string]Flag) (Config, error) {
 			return Config{}, notAllowed(source(s.key, flags, inFile), s, value)
 		}
 	}
+	if c.Crawl.RevisitMin > c.Crawl.RevisitMax {
+		return Config{}, excluded(func(key string) string { return source(key, flags, inFile) })
+	}
 	return c, nil
 }
 
@@ -115,7 +118,18 @@ func source(key string, flags map[string]Flag, inFile map[string]entry) string {
 	if e, ok := inFile[key]; ok {
 		return e.where
 	}
-	return "default"
+	return byDefault
+}
+
+const byDefault = "default"
+
+// excluded is the error if the bounds of revisits exclude each other, at one that was given.
+func excluded(source func(key string) string) error {
+	const least, most = "crawl.revisit_min", "crawl.revisit_max"
+	if where := source(least); where != byDefault {
+		return &Error{Where: where, Key: least, Reason: "is longer than " + most}
+	}
+	return &Error{Where: source(most), Key: most, Reason: "is shorter than " + least + " is by default"}
 }
 
 func notAllowed(where string, s setting, value string) error {
