@@ -166,7 +166,7 @@ func (s *session) sorted(ctx context.Context, q *index.SortedQuestion) ([]index.
 
 // movedUp finds the documents that match and have the highest values in the overlay, at most size of
 // them.
-func (s *session) movedUp(ctx context.Context, field, kind string, conditions []object, size int) ([]searchHit, error) {
+func (s *session) movedUp(ctx context.Context, field, kind string, conditions []object, size int) (hits []searchHit, err error) {
 	a, err := s.c.search(ctx, reading([]string{"cluster", "touch", "seq"}, object{"size": maxTouched, "query": kept(object{"term": object{"kind": kind}}), "sort": []object{{field: "desc"}}}))
 	if err != nil {
 		return nil, err
@@ -181,14 +181,21 @@ func (s *session) movedUp(ctx context.Context, field, kind string, conditions []
 		keys[i] = key(&renewed[i].Source)
 		place[keys[i]] = i
 	}
-	among := append([]object{{"terms": object{by: keys}}}, conditions...)
-	if a, err = s.c.search(ctx, reading(rowFields, object{"size": maxTouched, "query": kept(among...)})); err != nil {
-		return nil, fmt.Errorf("search among renewed documents: %w", err)
-	}
 	at := func(h *searchHit) int { return place[key(&h.Source)] }
-	hits := slices.DeleteFunc(a.Hits.Hits, func(h searchHit) bool {
-		return kind == kindRank && renewed[at(&h)].Source.Seq <= h.Source.Seq // the document was exported later
-	})
+	first := min(3*size, len(keys)) // most searches need no others
+	for _, some := range [][]string{keys[:first], keys[first:]} {
+		if len(some) == 0 || len(hits) >= size {
+			break
+		}
+		among := append([]object{{"terms": object{by: some}}}, conditions...)
+		a, err := s.c.search(ctx, reading(rowFields, object{"size": len(some), "query": kept(among...)}))
+		if err != nil {
+			return nil, fmt.Errorf("search among renewed documents: %w", err)
+		}
+		hits = append(hits, slices.DeleteFunc(a.Hits.Hits, func(h searchHit) bool {
+			return kind == kindRank && renewed[at(&h)].Source.Seq <= h.Source.Seq // the document was exported later
+		})...)
+	}
 	slices.SortFunc(hits, func(a, b searchHit) int { return at(&a) - at(&b) })
 	return hits[:min(size, len(hits))], nil
 }

@@ -17,14 +17,14 @@ import (
 func TestManyRenewed(t *testing.T) {
 	x, a := openTest(t)
 	w, r := files(t)
-	const n = 3 * firstLook
+	const n = 5 * firstLook
 	day := time.Date(2024, 5, 31, 0, 0, 0, 0, time.UTC)
 	var added []index.Change
 	var touches []index.Touch
 	var ranks []index.RankUpdate
 	for i := range n {
 		c := page.ContentKey{byte(i), byte(i >> 8), 1}
-		d := &index.Document{Cluster: c, Seq: 1, URL: page.URL(fmt.Sprintf("https://example.org/%d", i)), Title: "Rope", Text: fmt.Sprintf("number%d", i), FetchedAt: day.Add(-time.Duration(i) * time.Minute), Rank: float64(n - i)}
+		d := &index.Document{Cluster: c, Seq: 1, URL: page.URL(fmt.Sprintf("https://example.org/%d", i)), Title: "Rope", Text: fmt.Sprintf("number%d half%d", i, 2*i/n), FetchedAt: day.Add(-time.Duration(i) * time.Minute), Rank: float64(n - i)}
 		added = append(added, index.Upsert(d))
 		if i%10 > 0 {
 			touches = append(touches, index.Touch{Cluster: c, URL: d.URL, FetchedAt: day.Add(time.Duration(i) * time.Minute)})
@@ -43,7 +43,7 @@ func TestManyRenewed(t *testing.T) {
 		}
 	}
 	theirs, ours := searchers(t, a, r)
-	for _, q := range []string{"site:example.org", "site:example.org before:2024-05-31"} {
+	for _, q := range []string{"site:example.org", "site:example.org before:2024-05-31", "half0"} {
 		for _, o := range []index.Options{{}, {Sort: index.ByDate}, {Sort: index.ByDate, Offset: 40, Limit: 100}} {
 			if sameHits(t, q, o, theirs, ours) == 0 {
 				t.Errorf("%s, %+v: no hits", q, o)
