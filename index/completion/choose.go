@@ -90,7 +90,7 @@ func (b *Builder) Add(d *Document) {
 		b.titles = append(b.titles, candidate{text: title, host: h, language: d.Language, weight: d.Rank})
 	}
 	for _, a := range d.Anchors[:min(len(d.Anchors), maxAnchors)] {
-		text := strings.Join(strings.Fields(bounded(a.Text)), " ")
+		text := once(strings.Join(strings.Fields(bounded(a.Text)), " "))
 		if a.Links < 2 || !readable(text) {
 			continue
 		}
@@ -99,6 +99,16 @@ func (b *Builder) Add(d *Document) {
 		h.leads[c.key]++
 		b.anchors = append(b.anchors, c)
 	}
+}
+
+// once is a text without its repetition: the text of a link is "Kafka Kafka" if a logo and a word
+// beside it say the same.
+func once(text string) string {
+	first, second := text[:len(text)/2], text[(len(text)+1)/2:]
+	if first == second && text == first+" "+second {
+		return first
+	}
+	return text
 }
 
 // bounded cuts a text that is too long for a suggestion, so that it is still too long.
