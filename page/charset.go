@@ -83,12 +83,6 @@ func charsetOf(body []byte, contentType string, k kind) (label string, rest []by
 	return detectCharset(body), body
 }
 
-// htmlCharset returns the canonical label of the encoding of an HTML page.
-func htmlCharset(body []byte, contentType string) string {
-	label, _ := charsetOf(body, contentType, kindHTML)
-	return label
-}
-
 // canonicalLabel returns "" for a label that is not in the Encoding standard.
 func canonicalLabel(label string) string {
 	e, err := htmlindex.Get(label)

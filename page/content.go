@@ -24,7 +24,7 @@ func (x *extractor) read(k kind, contentType string, decoded, raw []byte) conten
 	}
 	c := x.content()
 	if k == kindHTML {
-		c.encodeQueries(func() string { return htmlCharset(raw, contentType) })
+		c.encodeQueries(raw, contentType)
 	}
 	c.key = contentKey(x.title.buf, x.text.buf, x.template.buf, raw)
 	return c

@@ -30,7 +30,7 @@ const MaxAnchorLength = 256
 //	     single-byte character sets; queries in the character set of the page; XML declarations,
 //	     and empty elements of XHTML
 //	10   queries of rendered forms in the character set of the page; links up to 256 MiB of targets
-//	11   several Content-Types
+//	11   several Content-Types; queries in Big5, Japanese sets, and open bytes of single-byte ones
 const InterpretVersion = 11
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section

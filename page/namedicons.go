@@ -28,14 +28,15 @@ func NamedIcons(f *Fetch) []URL {
 	if !f.IsSuccess() || bodyKind(f) != kindHTML {
 		return nil
 	}
-	head := decode(f.Body[:min(len(f.Body), maxIconHead)], f.contentType(), kindHTML)
+	head, contentType := f.Body[:min(len(f.Body), maxIconHead)], f.contentType()
 	var c iconCollector
-	c.collect(html.NewTokenizer(bytes.NewReader(head)))
+	c.collect(html.NewTokenizer(bytes.NewReader(decode(head, contentType, kindHTML))))
+	encode := queryEncoder(head, contentType)
 	base := c.resolver(f.URL)
 	slices.SortStableFunc(c.links, func(a, b iconLink) int { return cmp.Compare(a.cost, b.cost) })
 	var urls []URL
 	for _, link := range c.links {
-		u, err := base.Resolve(link.ref)
+		u, err := base.Resolve(encode(link.ref))
 		if err != nil || u == f.URL || !mayNameIcon(f.URL, u) || slices.Contains(urls, u) {
 			continue
 		}

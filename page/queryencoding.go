@@ -3,30 +3,39 @@ package page
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 )
 
-// encodeQueries percent-encodes the queries of the references of a page in the page's character
-// set, as the URL standard does for documents: a page in windows-1251 that links to "?q=да" means
-// "?q=%E4%E0". Paths are in UTF-8 on every page. label returns the character set; it is only
-// asked for if it matters.
-func (c *content) encodeQueries(label func() string) {
-	var enc *encoding.Encoder
+// encodeQueries percent-encodes the queries of the references of a page in the page's character set.
+func (c *content) encodeQueries(body []byte, contentType string) {
+	encode := queryEncoder(body, contentType)
 	for ref := range c.refs {
-		path, query := cutQuery(*ref)
+		*ref = encode(*ref)
+	}
+}
+
+// queryEncoder returns a function that percent-encodes the query of a reference in the character
+// set of the page that has it, as the URL standard does for documents: a page in windows-1251 that
+// links to "?q=да" means "?q=%E4%E0". Paths are in UTF-8 on every page. The function looks for the
+// character set only if it matters.
+func queryEncoder(body []byte, contentType string) func(ref string) string {
+	charset := sync.OnceValue(func() string {
+		label, _ := charsetOf(body, contentType, kindHTML)
+		return label
+	})
+	return func(ref string) string {
+		path, query := cutQuery(ref)
 		if isASCII(query) {
-			continue
+			return ref
 		}
-		if enc == nil {
-			l := label()
-			if l == "utf-8" || strings.HasPrefix(l, "utf-16") || l == "replacement" {
-				return
-			}
-			enc = encodingFor(l).NewEncoder()
+		label := charset()
+		if label == "utf-8" || strings.HasPrefix(label, "utf-16") || label == "replacement" {
+			return ref // the parser makes it UTF-8
 		}
-		*ref = path + "?" + encodeQuery(query, enc)
+		return path + "?" + encodeQuery(query, label)
 	}
 }
 
@@ -62,14 +71,14 @@ func cutQuery(ref string) (path, query string) {
 }
 
 // encodeQuery encodes runs of characters outside ASCII, and leaves ASCII to the parser.
-func encodeQuery(query string, enc *encoding.Encoder) string {
+func encodeQuery(query, label string) string {
 	var b strings.Builder
 	for query != "" {
 		n := runLength(query, true)
 		b.WriteString(query[:n])
 		query = query[n:]
 		n = runLength(query, false)
-		encodeRun(&b, query[:n], enc)
+		encodeRun(&b, query[:n], label)
 		query = query[n:]
 	}
 	return b.String()
@@ -86,15 +95,19 @@ func runLength(s string, ascii bool) int {
 	return len(s)
 }
 
-// encodeRun writes a run of characters outside ASCII, as one where possible: ISO-2022-JP has
-// states. A character that the set lacks becomes a numeric character reference.
-func encodeRun(b *strings.Builder, run string, enc *encoding.Encoder) {
-	if encoded, err := enc.String(run); err == nil {
-		escapeQuery(b, encoded)
-		return
+// encodeRun writes a run of characters outside ASCII. A character that the set lacks becomes a
+// numeric character reference.
+func encodeRun(b *strings.Builder, run, label string) {
+	e := encodingFor(label)
+	if _, single := e.(*charmap.Charmap); !single && twoByteCodes[label] == nil {
+		// Encode the run as one if possible: ISO-2022-JP has states.
+		if encoded, err := e.NewEncoder().String(run); err == nil {
+			escapeQuery(b, encoded)
+			return
+		}
 	}
 	for _, r := range run {
-		if encoded, err := enc.String(string(r)); err == nil {
+		if encoded, ok := encodeRune(r, e, label); ok {
 			escapeQuery(b, encoded)
 		} else {
 			fmt.Fprintf(b, "%%26%%23%d%%3B", r)

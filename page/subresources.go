@@ -26,6 +26,10 @@ func Subresources(f *Fetch) []URL {
 	defer treeTurns.take(len(body))()
 	var c resourceCollector
 	c.collect(parseTree(body))
+	encode := queryEncoder(f.Body, contentType)
+	for i, ref := range c.refs {
+		c.refs[i] = encode(ref)
+	}
 	return distinctURLs(f.URL, c.resolver(f.URL), c.refs, MaxSubresources, math.MaxInt)
 }
 

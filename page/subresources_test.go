@@ -21,6 +21,7 @@ func TestSubresources(t *testing.T) {
 		{"not loaded", `<link rel=canonical href=/c><link rel="alternate stylesheet" href=/alt.css><a href=/d>d</a><template><img src=/t.png></template>`, ""},
 		{"no address", `<script></script><img src=""><img src="data:image/png;base64,AA"><img src="/d/">`, ""},
 		{"without scripts", `<noscript><img src=/pixel.gif></noscript>`, ""},
+		{"queries in the character set", "<meta charset=windows-1251><img src='\xe9?q=\xe4\xe0'>", "https://x.example/d/%D0%B9?q=%E4%E0"},
 		{"inside others", `<div><p><svg></svg><img src=/deep.png></p></div>`, "https://x.example/deep.png"},
 	} {
 		f := &page.Fetch{URL: "https://x.example/d/", Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(tt.html)}
