@@ -53,8 +53,8 @@ type CheckOptions struct {
 	Progress func(Checked)
 }
 
-// Check tests whether the records of the table are consistent, at one instant, and
-// passes each problem to found. It checks that
+// Check tests whether the records of the table are consistent, at one instant if the table has
+// snapshots, and passes each problem to found. It checks that
 //
 //   - every record can be read, and every timestamp was handed out;
 //   - every row belongs to its group;
@@ -211,23 +211,8 @@ func (c *checker) lock(r Record, bad func(string, ...any)) error {
 		bad("the lock's primary is in %q, a table that does not exist", r.Primary.Group)
 		return nil
 	}
-	cells, err := c.reader.Read(c.ctx, []byte(r.Cell.Row), store.Selector{Group: r.Cell.Group, Column: recordColumn(kindWrite, r.Cell.Name), MinTS: r.Start})
-	if err != nil {
+	if err := c.lockedCell(r, bad); err != nil {
 		return err
-	}
-	for _, cell := range cells {
-		if w := describeRecord(cell); w.Damage == nil && w.Start == r.Start {
-			bad("a lock of the transaction %d, which has committed here at %d", r.Start, w.TS)
-		}
-	}
-	if r.Op == opPut.String() && !r.Inline {
-		data, err := c.reader.Read(c.ctx, []byte(r.Cell.Row), store.Selector{Group: r.Cell.Group, Column: recordColumn(kindData, r.Cell.Name), MinTS: r.Start, MaxTS: r.Start})
-		if err != nil {
-			return err
-		}
-		if len(data) == 0 {
-			bad("a lock that refers to a missing value")
-		}
 	}
 	primary, err := c.reader.Read(c.ctx, []byte(r.Primary.Row), store.Selector{Group: lockGroup, Column: sideColumn(r.Primary.Column), MinTS: r.Start, MaxTS: r.Start})
 	if err != nil || len(primary) == 0 {
@@ -235,6 +220,46 @@ func (c *checker) lock(r Record, bad func(string, ...any)) error {
 	}
 	if p := describeRecord(primary[0]); p.Damage == nil && p.Primary != r.Primary {
 		bad("the lock names the primary %s, which names %s as its own", r.Primary, p.Primary)
+	}
+	return nil
+}
+
+// lockedCell checks the records of a locked cell.
+//
+// Without a snapshot, its transaction may have ended between two reads. It has if its lock is gone:
+// what ends it at a cell is one write, which removes the lock.
+func (c *checker) lockedCell(r Record, bad func(string, ...any)) error {
+	read := func(group string, column []byte, most uint64) ([]store.Cell, error) {
+		return c.reader.Read(c.ctx, []byte(r.Cell.Row), store.Selector{Group: group, Column: column, MinTS: r.Start, MaxTS: most})
+	}
+	var problems []string
+	cells, err := read(r.Cell.Group, recordColumn(kindWrite, r.Cell.Name), 0)
+	if err != nil {
+		return err
+	}
+	for _, cell := range cells {
+		if w := describeRecord(cell); w.Damage == nil && w.Start == r.Start {
+			problems = append(problems, fmt.Sprintf("a lock of the transaction %d, which has committed here at %d", r.Start, w.TS))
+		}
+	}
+	if r.Op == opPut.String() && !r.Inline {
+		data, err := read(r.Cell.Group, recordColumn(kindData, r.Cell.Name), r.Start)
+		if err != nil {
+			return err
+		}
+		if len(data) == 0 {
+			problems = append(problems, "a lock that refers to a missing value")
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	held, err := read(lockGroup, sideColumn(r.Cell.Column), r.Start)
+	if err != nil || len(held) == 0 {
+		return err
+	}
+	for _, problem := range problems {
+		bad("%s", problem)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,6 +84,60 @@ func TestCheck(t *testing.T) {
 			switch {
 			case tc.want == "" && len(found) > 0, tc.want != "" && (len(found) != 1 || !strings.HasPrefix(found[0], tc.want)):
 				t.Errorf("found %q, want %q", found, tc.want)
+			}
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// changingTable has no snapshots, and changes before the first read of a row.
+type changingTable struct {
+	store.Table
+	change func() error
+}
+
+func (c *changingTable) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
+	if change := c.change; change != nil {
+		c.change = nil
+		if err := change(); err != nil {
+			return nil, err
+		}
+	}
+	return c.Table.Read(ctx, row, sel...)
+}
+
+// TestCheckBesideCommit: on a table without snapshots, a transaction may commit, or be rolled
+// back, after its lock was read.
+func TestCheckBesideCommit(t *testing.T) {
+	ctx := t.Context()
+	unlock := store.Mutation{Op: store.Delete, Group: lockGroup, Column: []byte("app\x00c"), TS: 11}
+	value := store.Mutation{Op: store.Put, Group: "app", Column: []byte("dc"), TS: 11, Value: []byte("v")}
+	forget := store.Mutation{Op: store.Delete, Group: "app", Column: []byte("dc"), TS: 11}
+	record := func(column string, ts uint64, value []byte) store.Mutation {
+		return store.Mutation{Op: store.Put, Group: "app", Column: []byte(column), TS: ts, Value: value}
+	}
+	lock := store.Mutation{Op: store.Put, Group: lockGroup, Column: []byte("app\x00c"), TS: 11, Value: lockRecord{op: opPut, primary: Cell{"row", app("c")}}.encode()}
+	for name, end := range map[string][]store.Mutation{
+		"committed":   {unlock, record("wc", 12, writeRecord{op: opPut, start: 11}.encode())},
+		"rolled back": {unlock, forget, record("rc", 11, nil)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table := openMem(t, Groups("app"))
+			defer closeTable(t, table)
+			write := func(ms ...store.Mutation) error {
+				return table.Apply(ctx, []store.RowMutation{{Row: []byte("row"), Mutations: ms}})
+			}
+			if err := write(lock, value); err != nil {
+				t.Fatal(err)
+			}
+			changing := &changingTable{Table: table}
+			db := open(t, changing, Options{})
+			changing.change = func() error { return write(end...) }
+			n, err := db.Check(ctx, CheckOptions{}, func(p Problem) { t.Errorf("found %s", p) })
+			if err != nil || n.Locks != 1 {
+				t.Errorf("%+v, %v", n, err)
 			}
 			if err := db.Close(); err != nil {
 				t.Error(err)
