@@ -115,7 +115,10 @@ func gc(ctx context.Context, r *repository.Repository, req control.Request, stdo
 	}
 	switch g.Do {
 	case "pins":
-		pins := r.DB().Pins()
+		pins, err := r.DB().Pins(ctx)
+		if err != nil {
+			return err
+		}
 		return printLines(stdout, req.Format, pins, pinsText(pins))
 	case "pin":
 		if g.For > 0 {

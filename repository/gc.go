@@ -51,7 +51,9 @@ func (r *Repository) Collect(ctx context.Context, tell func(format string, args 
 		}
 		f.BytesAfter, err = local.DiskBytes()
 	}
-	f.Pins = r.db.Pins()
+	if err == nil {
+		f.Pins, err = r.db.Pins(ctx)
+	}
 	return f, err
 }
 

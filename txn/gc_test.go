@@ -409,11 +409,11 @@ func TestPinExpires(t *testing.T) {
 		if _, err := db.Run(t.Context(), func(tx *Txn) error { tx.Set("r", app("c"), nil); return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := db.Collect(t.Context(), CollectOptions{}); err != nil || got.SafePoint != pin.TS || len(db.Pins()) != 1 {
+		if got, err := db.Collect(t.Context(), CollectOptions{}); err != nil || got.SafePoint != pin.TS || len(pinsOf(t, db)) != 1 {
 			t.Errorf("%+v, %v, with the pin at %d", got, err, pin.TS)
 		}
 		time.Sleep(2 * time.Hour)
-		if got, err := db.Collect(t.Context(), CollectOptions{}); err != nil || got.SafePoint <= pin.TS || len(db.Pins()) != 0 {
+		if got, err := db.Collect(t.Context(), CollectOptions{}); err != nil || got.SafePoint <= pin.TS || len(pinsOf(t, db)) != 0 {
 			t.Errorf("%+v, %v, after the pin at %d expired", got, err, pin.TS)
 		}
 		if err := db.Close(); err != nil {

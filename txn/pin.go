@@ -93,10 +93,8 @@ func (db *DB) Pin(ctx context.Context, p Pin) (Pin, error) {
 	if err != nil {
 		return Pin{}, err
 	}
-	if db.Shared() { // another process may have made the one of that name
-		if err := db.point.pins.load(ctx, db.table); err != nil {
-			return Pin{}, err
-		}
+	if err := db.loadPins(ctx); err != nil {
+		return Pin{}, err
 	}
 	before, undo, err := db.point.addPin(p)
 	if err != nil {
@@ -172,12 +170,10 @@ func (p *safePoint) addPin(pin Pin) (before *Pin, undo func(), err error) {
 
 // Unpin drops a pin. It returns ErrNoPin if there is none of that name.
 func (db *DB) Unpin(ctx context.Context, name string) error {
-	s := &db.point.pins
-	if db.Shared() { // another process may have made it
-		if err := s.load(ctx, db.table); err != nil {
-			return err
-		}
+	if err := db.loadPins(ctx); err != nil {
+		return err
 	}
+	s := &db.point.pins
 	s.mu.Lock()
 	_, ok := s.list[name]
 	s.mu.Unlock()
@@ -193,8 +189,19 @@ func (db *DB) Unpin(ctx context.Context, name string) error {
 	return nil
 }
 
+// loadPins reads the pins again if other processes may have changed them.
+func (db *DB) loadPins(ctx context.Context) error {
+	if !db.Shared() {
+		return nil
+	}
+	return db.point.pins.load(ctx, db.table)
+}
+
 // Pins lists the pins by name, including expired pins that were not dropped.
-func (db *DB) Pins() []Pin {
+func (db *DB) Pins(ctx context.Context) ([]Pin, error) {
+	if err := db.loadPins(ctx); err != nil {
+		return nil, err
+	}
 	s := &db.point.pins
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -202,13 +209,17 @@ func (db *DB) Pins() []Pin {
 	for _, name := range slices.Sorted(maps.Keys(s.list)) {
 		list = append(list, s.list[name])
 	}
-	return list
+	return list, nil
 }
 
 // dropExpired removes the pins that have expired.
 func (db *DB) dropExpired(ctx context.Context) error {
+	pins, err := db.Pins(ctx)
+	if err != nil {
+		return err
+	}
 	now := time.Now()
-	for _, p := range db.Pins() {
+	for _, p := range pins {
 		if !p.expired(now) {
 			continue
 		}

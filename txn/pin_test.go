@@ -3,6 +3,8 @@ package txn
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // TestPinMovedBackTooLate: a pin is moved back in time, to below what another process collects at
@@ -36,9 +38,49 @@ func TestPinMovedBackTooLate(t *testing.T) {
 		setC(t, a, "four")
 		advance()
 		for _, db := range []*DB{a, b} {
-			if pins := db.Pins(); len(pins) != 1 || pins[0].TS != later {
+			if pins := pinsOf(t, db); len(pins) != 1 || pins[0].TS != later {
 				t.Errorf("the pins are %+v, want one at %d", pins, later)
 			}
 		}
 	}
+}
+
+// TestPinOfAnotherProcess: a process makes a pin last for longer, and another one knows only when it
+// was to expire before. It lists the pin as it is, and does not drop it.
+func TestPinOfAnotherProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, o := sharedTable(t), &office{}
+		a, _ := openShared(t, table, o, Options{})
+		hours := func(n time.Duration) time.Time { return time.Now().Add(n * time.Hour).UTC().Truncate(time.Second) }
+		pin := Pin{Name: "p", TS: setC(t, a, "one"), Expires: hours(1)}
+		if _, err := a.Pin(t.Context(), pin); err != nil {
+			t.Fatal(err)
+		}
+		b, _ := openShared(t, table, o, Options{})
+		pin.Expires = hours(3)
+		if _, err := a.Pin(t.Context(), pin); err != nil {
+			t.Fatal(err)
+		}
+		if pins := pinsOf(t, b); len(pins) != 1 || !pins[0].Expires.Equal(pin.Expires) {
+			t.Errorf("%+v, want %+v", pins, pin)
+		}
+		pin.Expires = hours(4)
+		if _, err := a.Pin(t.Context(), pin); err != nil {
+			t.Fatal(err)
+		}
+		setC(t, a, "two")
+		time.Sleep(210 * time.Minute)
+		if got := collect(t, b); got.SafePoint != pin.TS || len(pinsOf(t, a)) != 1 {
+			t.Errorf("the safe point is %d, with a pin at %d", got.SafePoint, pin.TS)
+		}
+	})
+}
+
+func pinsOf(t *testing.T, db *DB) []Pin {
+	t.Helper()
+	pins, err := db.Pins(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	return pins
 }
