@@ -51,7 +51,7 @@ func shardNumber(name string) int {
 }
 
 // currentNumber is the highest number of a file in dir, 0 if there is none. It is 0, too,
-// if the directory cannot be listed; opening the file then returns the error.
+// if the directory cannot be listed; checkFile then returns the error.
 func currentNumber(dir string) (highest int) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -41,6 +42,10 @@ type meta struct {
 func checkFile(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
+		// The index has another name if the directory could not be listed (currentNumber).
+		if _, err := os.ReadDir(filepath.Dir(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
 		return ErrNoIndex
 	}
 	if err != nil {

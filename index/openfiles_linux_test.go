@@ -39,6 +39,29 @@ func TestTooManyOpenFiles(t *testing.T) {
 	}
 }
 
+// TestNoFileForTheDirectory: index files whose directory cannot be listed are not taken for missing
+// ones, although a rebuild has given them another name than the first files have.
+func TestNoFileForTheDirectory(t *testing.T) {
+	dir := t.TempDir()
+	if err := openTestWriter(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	next, err := OpenNext(t.Context(), dir, "", WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Install(); err != nil {
+		t.Fatal(err)
+	}
+	if err := openTestWriter(t, dir).Close(); err != nil { // removes the first file
+		t.Fatal(err)
+	}
+	err = withFreeFiles(t, 0, func() error { _, err := OpenReader(dir); return err })
+	if !errors.Is(err, syscall.EMFILE) || errors.Is(err, ErrNoIndex) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // withFreeFiles runs do while this process can open only so many more files.
 func withFreeFiles(t *testing.T, free int, do func() error) error {
 	t.Helper()
