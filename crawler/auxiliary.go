@@ -99,8 +99,8 @@ func (q *auxQueue) take() {
 func (h *host) dropAux() {
 	q := &h.aux
 	for len(q.queue) > 0 && !h.allowed(q.queue[0].url) {
-		if q.queue[0].kind == auxProbe {
-			h.soft.under, h.soft.first = h.soft.under-1, nil
+		if h.probeNext() {
+			h.soft.giveUp()
 		}
 		q.queue = q.queue[1:]
 	}
@@ -253,8 +253,10 @@ func (c *Crawler) queueFeeds(h *host, feeds []page.URL, now time.Time) {
 // giveUpAux drops the requests that wait, none being under way. A pass starts over: it may do so in
 // this stay, if the host is woken before its state is stored.
 func (h *host) giveUpAux() {
+	if h.probeNext() {
+		h.soft.giveUp()
+	}
 	h.aux.queue, h.aux.passing = nil, false
-	h.soft.under, h.soft.first = 0, nil
 }
 
 func (c *Crawler) endPass(h *host, now time.Time) {

@@ -191,8 +191,11 @@ func TestPassOfAHostThatStays(t *testing.T) {
 		h.group, h.aux.passing = allowed, false
 		c.beginPass(h, now)
 		c.queueProbe(h)
-		c.crowded, h.dirty = true, true
+		c.crowded, h.dirty, h.soft.Asked = true, true, now
 		c.leaveAlone(h, stateBackoff, "it failed", now.Add(time.Hour), now)
+		if h.soft.under > 0 || !h.soft.learning() {
+			t.Errorf("%d probes are under way, and none is due", h.soft.under)
+		}
 		h.jobs.wake()
 		c.apply(<-c.results)
 		if _, _ = c.nextRequest(h, now); !h.aux.read.IsZero() || h.soft.under > 0 {

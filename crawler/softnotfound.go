@@ -168,6 +168,13 @@ func (s *softNotFound) probed(says shingles, isPage bool) (again bool) {
 	return false
 }
 
+// giveUp notes that a probe that was queued is not made. Another one is due at once: pages that are
+// loaded until then are remembered.
+func (s *softNotFound) giveUp() {
+	s.under--
+	s.first, s.Asked = nil, time.Time{}
+}
+
 // toTakeBack returns the suspects that may be taken back now.
 func (h *host) toTakeBack() (list []page.URL) {
 	if !h.soft.usable() {
