@@ -141,7 +141,7 @@ func (st *standby) serve(ctx context.Context, l net.Listener, o web.Options, wor
 	if err != nil {
 		return errors.Join(err, closeListener(l))
 	}
-	_, _ = fmt.Fprintf(st.app.stderr, "serving on http://%s/\n", l.Addr())
+	_, _ = fmt.Fprintf(st.app.stderr, "serving on %s\n", openable(l.Addr()))
 	told := context.AfterFunc(ctx, func() {
 		_, _ = fmt.Fprintln(st.app.stderr, "stopping: requests in progress are completed; interrupt again to stop at once")
 	})
@@ -154,6 +154,14 @@ func (st *standby) serve(ctx context.Context, l net.Listener, o web.Options, wor
 		return nil
 	})
 	return g.Wait()
+}
+
+// openable is the URL at which a browser on this machine opens the pages of a listener.
+func openable(listener net.Addr) string {
+	if a, ok := listener.(*net.TCPAddr); ok && a.IP.IsUnspecified() {
+		return fmt.Sprintf("http://localhost:%d/ and all other addresses of this machine", a.Port)
+	}
+	return fmt.Sprintf("http://%s/", listener)
 }
 
 // crawlBeside crawls while the server serves. A crawl that fetched nothing must not stop the

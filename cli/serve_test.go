@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -327,4 +329,18 @@ func TestServeWithToken(t *testing.T) {
 		t.Errorf("with token: %d", status)
 	}
 	s.stop()
+}
+
+// A server on all addresses names one that a browser can open.
+func TestOpenable(t *testing.T) {
+	for listener, want := range map[string]string{
+		"127.0.0.1:7070": "http://127.0.0.1:7070/",
+		"[::1]:7070":     "http://[::1]:7070/",
+		"0.0.0.0:7070":   "http://localhost:7070/ and all other addresses of this machine",
+		"[::]:7070":      "http://localhost:7070/ and all other addresses of this machine",
+	} {
+		if got := openable(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(listener))); got != want {
+			t.Errorf("%s: %s, want %s", listener, got, want)
+		}
+	}
 }
