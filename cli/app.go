@@ -83,11 +83,20 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 }
 
 // checkShared refuses flags that are for a shared store if the store is in the data directory. In
-// the file or the environment they may stand for other commands.
+// the file or the environment they may stand for other commands, so it only says that they do nothing.
 func (a *app) checkShared(given map[string]config.Flag) error {
-	for _, key := range []string{"oracle", "etcd"} {
-		if given[key].Value != "" && !a.isShared() {
-			return &usageError{reason: "--" + given[key].Name + " is for a store that processes share, and this one is in the data directory: give --store URL, too, or leave it out", help: a.command}
+	if a.isShared() {
+		return nil
+	}
+	_, chosen := given["store"]
+	for _, s := range []struct{ key, value string }{{"oracle", a.cfg.Oracle}, {"etcd", a.cfg.Etcd}} {
+		flag, isFlag := given[s.key]
+		switch {
+		case s.value == "":
+		case isFlag:
+			return &usageError{reason: "--" + flag.Name + " is for a store that processes share, and this one is in the data directory: give --store URL, too, or leave it out", help: a.command}
+		case !chosen:
+			_, _ = fmt.Fprintf(a.stderr, "indexer: the setting %s does nothing without the setting store: the store is in the data directory\n", s.key)
 		}
 	}
 	return nil
