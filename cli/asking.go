@@ -99,11 +99,13 @@ func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Write
 }
 
 // askThere runs a question in the process that holds the data directory. Its results are those
-// of tryToAsk; if there is no such process, the error is control.ErrNobody.
+// of tryToAsk; if there is no such process, or it works on another store, the error is control.ErrNobody.
 func (a *app) askThere(ctx context.Context, req control.Request, stdout io.Writer) (done bool, err error) {
 	printed := &countingWriter{w: stdout}
 	status, err := control.Ask(ctx, a.cfg.Data, req, printed, a.stderr)
 	switch {
+	case err == nil && status == statusOtherStore:
+		return false, control.ErrNobody
 	case err == nil && status == statusAskAgain:
 		return printed.n > 0, remote.ErrReleased
 	case errors.Is(err, control.ErrCutOff) && printed.n == 0: // it stopped before it took the question
@@ -135,7 +137,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 
 // request returns a request for output in the format of the settings.
 func (a *app) request(command string, args ...string) control.Request {
-	return control.Request{Command: command, Args: args, Format: a.cfg.Format}
+	return control.Request{Command: command, Args: args, Format: a.cfg.Format, Store: a.database()}
 }
 
 // askRemote returns how a server asks the process that holds the data directory.

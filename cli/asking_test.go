@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strings"
 	"sync/atomic"
@@ -36,5 +37,38 @@ func TestAskAgain(t *testing.T) {
 	var out bytes.Buffer
 	if err := a.ask(t.Context(), a.request("stats"), &out); err != nil || out.String() != "answer" || asked.Load() != 2 {
 		t.Errorf("asked %d times: %q, %v", asked.Load(), &out, err)
+	}
+}
+
+// TestAnotherStore: a question about a database is not answered from the store in the data directory,
+// whose process has the same directory, nor from another database.
+func TestAnotherStore(t *testing.T) {
+	holder := &session{app: newApp(strings.NewReader(""), io.Discard, io.Discard)}
+	dir := t.TempDir()
+	server, err := control.Serve(dir, holder.answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := server.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	a.cfg.Data = dir
+	for _, tt := range []struct {
+		theirs, ours string
+		answers      bool
+	}{
+		{"", "", true},
+		{"", "postgres://indexer@127.0.0.1:1/web", false},
+		{"postgres://indexer@127.0.0.1:1/other", "postgres://indexer@127.0.0.1:1/web", false},
+		{"postgres://indexer:one@127.0.0.1:1/web", "postgres://indexer:two@127.0.0.1:1/web", true},
+	} {
+		holder.app.cfg.Store, a.cfg.Store = tt.theirs, tt.ours
+		_, err := a.askThere(t.Context(), a.request("nothing"), io.Discard)
+		if answers := !errors.Is(err, control.ErrNobody); answers != tt.answers {
+			t.Errorf("%q is asked about %q: %v", tt.theirs, tt.ours, err)
+		}
 	}
 }

@@ -32,6 +32,14 @@ type deployment struct {
 // isShared reports whether the store is a database.
 func (a *app) isShared() bool { return engines.Remote(a.cfg.Store) }
 
+// database names the database without its password; "" if the store is in the data directory.
+func (a *app) database() string {
+	if !a.isShared() {
+		return ""
+	}
+	return engines.Redact(a.cfg.Store)
+}
+
 // openTable opens the database that the setting store names, unless it is the target of a
 // copy that has not ended.
 func (a *app) openTable(ctx context.Context) (store.Table, error) {

@@ -38,6 +38,10 @@ const (
 // the client to ask the next holder. No command exits with it.
 const statusAskAgain = 75
 
+// statusOtherStore is the answer of a process that works on another store than the client. No
+// command exits with it, either.
+const statusOtherStore = 76
+
 // statusMeaning is the text for each status in help.
 var statusMeaning = map[int]string{
 	statusDone:        "done",

@@ -168,6 +168,9 @@ func (s *session) stopAnswering(ctx context.Context) error {
 
 // answer runs a command for another process.
 func (s *session) answer(ctx context.Context, req control.Request, stdout, stderr io.Writer) int {
+	if req.Store != "" && req.Store != s.app.database() {
+		return statusOtherStore
+	}
 	switch req.Command {
 	case "holder":
 		return report(s.answerHolder(req, stdout), stderr, false)

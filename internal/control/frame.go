@@ -32,6 +32,8 @@ type Request struct {
 	Args    []string `json:"args,omitempty"`
 	// Format is the format of the output.
 	Format string `json:"format,omitempty"`
+	// Store names the database that the request is about; "": that of the process, whichever it is.
+	Store string `json:"store,omitempty"`
 }
 
 type exit struct {
