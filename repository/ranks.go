@@ -51,17 +51,23 @@ type FullSolve struct {
 // change. Rank that waits to be passed on appears as an error here: when all work is done,
 // no error exceeds the tolerance. Only one full solve runs at a time; others wait for it.
 func (r *Repository) SolveRanks(ctx context.Context) (*FullSolve, error) {
-	select {
+	res := new(FullSolve)
+	if mine, err := r.byHolder(ctx, observers.LeaseRank, taskSolve, nil, res); err != nil || !mine {
+		return res, err
+	}
+	return r.solveRanks(ctx)
+}
+
+// solveRanks is SolveRanks in the process that updates the ranks. That may be the one that asked,
+// if it was given the lease meanwhile.
+func (r *Repository) solveRanks(ctx context.Context) (*FullSolve, error) {
+	select { // two full solves at a time would both correct what one of them found
 	case r.solving <- struct{}{}:
 		defer func() { <-r.solving }()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("solve the ranks: wait for another full solve: %w", context.Cause(ctx))
 	}
-	// Two full solves at a time would both correct what one of them found.
 	res := new(FullSolve)
-	if mine, err := r.byHolder(ctx, observers.LeaseRank, taskSolve, nil, res); err != nil || !mine {
-		return res, err
-	}
 	release := r.db.Hold() // the snapshot is read at the beginning, and again at the end
 	defer release()
 	last, err := r.db.Now(ctx)

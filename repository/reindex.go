@@ -56,16 +56,22 @@ var ErrReindexing = errors.New("the index files are being rebuilt already")
 // In a repository that several processes share, the process that keeps the index files does
 // it. If no process keeps them, this process does it, unless it runs observers.
 func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
-	if !r.reindexing.TryLock() {
-		return Reindexed{}, ErrReindexing
-	}
-	defer r.reindexing.Unlock()
 	if r.shards != nil {
 		return r.shards.reindex(ctx, told)
 	}
 	if mine, err := r.byHolder(ctx, observers.LeaseIndex, taskReindex, told, &res); err != nil || !mine {
 		return res, err
 	}
+	return r.reindex(ctx, told)
+}
+
+// reindex is Reindex in the process that keeps the index files. That may be the one that asked,
+// if it was given the lease meanwhile.
+func (r *Repository) reindex(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
+	if !r.reindexing.TryLock() {
+		return Reindexed{}, ErrReindexing
+	}
+	defer r.reindexing.Unlock()
 	if done := r.rebuilt; done != nil { // Open has made it just now
 		r.rebuilt = nil
 		return *done, nil

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/snapshot"
@@ -120,7 +121,7 @@ func (s *indexShards) rebuild(ctx context.Context, sh *indexShard, told func(clu
 // holders.
 func (s *indexShards) reindex(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
 	began, before := time.Now(), 0
-	for i, sh := range s.list {
+	for i := range s.list {
 		last := 0
 		progress := func(n int) {
 			if last = n; told != nil {
@@ -130,7 +131,7 @@ func (s *indexShards) reindex(ctx context.Context, told func(clusters int)) (res
 		n := 0
 		mine, err := s.repo.byHolder(ctx, observers.LeaseShard(i), taskReindex, progress, &n)
 		if err == nil && mine {
-			n, err = s.rebuild(ctx, sh, progress)
+			n, err = s.reindexHeld(ctx, i, progress)
 		}
 		if err != nil {
 			return res, fmt.Errorf("shard %s: %w", ShardName(i, len(s.list)), err)
@@ -140,4 +141,17 @@ func (s *indexShards) reindex(ctx context.Context, told func(clusters int)) (res
 	}
 	res.Seconds = time.Since(began).Seconds()
 	return res, nil
+}
+
+// reindexHeld rebuilds a shard that this process holds, and does not leave it meanwhile. The error
+// is notify.ErrNotHeld if it has just left it.
+func (s *indexShards) reindexHeld(ctx context.Context, i int, told func(clusters int)) (documents int, err error) {
+	if !s.repo.reindexing.TryLock() {
+		return 0, ErrReindexing
+	}
+	defer s.repo.reindexing.Unlock()
+	if !s.repo.leases.Held(observers.LeaseShard(i)) {
+		return 0, notify.ErrNotHeld
+	}
+	return s.rebuild(ctx, s.list[i], told)
 }

@@ -267,13 +267,7 @@ func (s *indexShards) wants() (list []lease.Want) {
 				s.repo.log.Info("this process now holds a lease", zap.String("lease", name))
 				return nil
 			},
-			Tasks: map[string]lease.Task{taskReindex: func(ctx context.Context, progress func(int)) (any, error) {
-				if !s.repo.reindexing.TryLock() {
-					return nil, ErrReindexing
-				}
-				defer s.repo.reindexing.Unlock()
-				return s.rebuild(ctx, sh, progress)
-			}},
+			Tasks: map[string]lease.Task{taskReindex: func(ctx context.Context, progress func(int)) (any, error) { return s.reindexHeld(ctx, i, progress) }},
 		})
 	}
 	return list

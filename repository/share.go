@@ -158,8 +158,8 @@ func (r *Repository) makeWants(opts Options) {
 		LeaseGarbage: func(context.Context) error { return nil },
 	}
 	tasks := map[string]map[string]lease.Task{
-		observers.LeaseIndex: {taskReindex: func(ctx context.Context, progress func(int)) (any, error) { return r.Reindex(ctx, progress) }},
-		observers.LeaseRank:  {taskSolve: func(ctx context.Context, _ func(int)) (any, error) { return r.SolveRanks(ctx) }},
+		observers.LeaseIndex: {taskReindex: func(ctx context.Context, progress func(int)) (any, error) { return r.reindex(ctx, progress) }},
+		observers.LeaseRank:  {taskSolve: func(ctx context.Context, _ func(int)) (any, error) { return r.solveRanks(ctx) }},
 	}
 	r.wants = make(map[string]lease.Want)
 	for name, prepare := range gained {
