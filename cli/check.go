@@ -22,8 +22,8 @@ full-text entries, and whether documents and ranks match the store. Each problem
 reported with its place.
 
 Check reads everything once and recomputes no document; ` + "`indexer verify`" + ` tells
-whether the index agrees with the stored fetches. Check can run while other commands run,
-and sees one snapshot.
+whether the index agrees with the stored fetches. Check can run while other commands run.
+In a data directory, it sees one snapshot.
 
 If another process has the data directory open, the command runs in that process.`
 
