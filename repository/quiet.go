@@ -25,17 +25,31 @@ type Quiet struct {
 // Quiet makes a quiescent moment: it blocks loads, waits until all work is done, takes
 // a snapshot of the store and one of the index files, and admits loads again. The caller
 // closes it.
-func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
+func (r *Repository) Quiet(ctx context.Context) (*Quiet, error) {
+	if err := r.take(ctx, allTurns); err != nil {
+		return nil, err
+	}
+	defer r.gate.Release(allTurns)
+	for attempt := 1; ; attempt++ {
+		q, err := r.quiet(ctx)
+		if !errors.Is(err, errDisturbed) || attempt == quietAttempts {
+			return q, err
+		}
+	}
+}
+
+// quietAttempts is how often Quiet tries. On a shared table, any timestamp that a process takes
+// between the two snapshots disturbs it, even that of a process that only reads.
+const quietAttempts = 10
+
+// quiet is Quiet while loads are blocked.
+func (r *Repository) quiet(ctx context.Context) (_ *Quiet, err error) {
 	q := &Quiet{DB: r.db}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, q.Close())
 		}
 	}()
-	if err := r.take(ctx, allTurns); err != nil {
-		return nil, err
-	}
-	defer r.gate.Release(allTurns)
 	release := r.db.Hold() // keeps the timestamp readable until At has pinned it
 	defer release()
 	at, err := r.pipeline.Quiesce(ctx)
@@ -67,7 +81,7 @@ func (r *Repository) Quiet(ctx context.Context) (_ *Quiet, err error) {
 	return q, nil
 }
 
-// errDisturbed says that something was loaded between the two snapshots of a Quiet.
+// errDisturbed says that something may have been loaded between the two snapshots of a Quiet.
 var errDisturbed = errors.New("pages are being loaded; try again when loading has ended")
 
 // Close releases the snapshots.
