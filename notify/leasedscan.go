@@ -32,6 +32,7 @@ func (p *Pipeline) scanLeased(ctx context.Context) {
 			return
 		case err != nil:
 			p.noteStoreFailure(err)
+			took = 0 // the store may have been silent for long, and answer again
 		case found:
 			wait.reset()
 		}

@@ -46,7 +46,7 @@ func (p *Pipeline) scanRandomly(ctx context.Context) {
 	dead := time.Now()
 	for p.queue.waitStarving() {
 		began := time.Now()
-		found, err := p.scanRandomPlaces(ctx)
+		found, met, err := p.scanRandomPlaces(ctx)
 		took := time.Since(began)
 		if err == nil && time.Since(dead) > deadEvery {
 			err, dead = p.loadDead(ctx), time.Now()
@@ -61,28 +61,31 @@ func (p *Pipeline) scanRandomly(ctx context.Context) {
 			wait.reset()
 			continue
 		}
-		// A long scan without a find has read past rows that back off or are debounced.
-		if !p.queue.sleep(max(wait.grow(), 2*took)) {
+		rest := wait.grow()
+		if err == nil && !met { // it has read the whole table, maybe past many rows that back off
+			rest = max(rest, 2*took)
+		}
+		if !p.queue.sleep(rest) {
 			return
 		}
 	}
 }
 
 // scanRandomPlaces scans from a random place. If it meets another process before it has found
-// anything, it jumps to another place, a few times. It returns how many rows it has found.
+// anything, it jumps to another place, a few times. It returns how many rows it has found, and whether
+// it met another process in the end.
 //
 // Pausing after the first meeting left eight workers idle for a sixth of the time while hundreds of
 // rows waited: a process locks rows that are close together, so a scan that meets it often finds
 // nothing free.
-func (p *Pipeline) scanRandomPlaces(ctx context.Context) (found int, err error) {
+func (p *Pipeline) scanRandomPlaces(ctx context.Context) (found int, met bool, err error) {
 	p.queue.clearOverflow() // the scan finds again what did not fit
 	for range randomJumps {
-		var met bool
 		if found, met, err = p.scanFrom(ctx, p.shared.places.pick()); err != nil || found > 0 || !met || p.queue.isClosed() {
 			break
 		}
 	}
-	return found, err
+	return found, met, err
 }
 
 // scanFrom scans from a place, around the end of the table and back to the place, or

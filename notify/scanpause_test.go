@@ -10,12 +10,13 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// countedScans counts the scans of one group, each of which takes a while. Beyond the bound they take
-// an hour, so that a test of a loop without a pause ends.
+// countedScans counts the scans of one group, each of which takes a while, and may fail. Beyond the
+// bound they take an hour, so that a test of a loop without a pause ends.
 type countedScans struct {
 	store.Table
 	group string
 	takes time.Duration
+	down  atomic.Bool
 	n     atomic.Int64
 }
 
@@ -26,6 +27,9 @@ func (c *countedScans) Scan(ctx context.Context, r store.Range, fn func(store.Ce
 		time.Sleep(c.takes)
 		if c.n.Add(1) > scansBound {
 			time.Sleep(time.Hour)
+		}
+		if c.down.Load() {
+			return nil, store.ErrUnavailable
 		}
 	}
 	return c.Table.Scan(ctx, r, fn)
@@ -55,17 +59,47 @@ func TestLeasedScansPause(t *testing.T) {
 	})
 }
 
-// TestRandomScansPause: scans that take long and find nothing take a third of the time.
+// TestRandomScansPause: scans that take long and find nothing in the whole table take a third of the
+// time. Those that meet another process go on.
 func TestRandomScansPause(t *testing.T) {
+	for _, met := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newFleet(t)
+			scans := &countedScans{Table: f.table, group: "~notify", takes: time.Second}
+			f.table = scans
+			if met {
+				loader := f.join(0)
+				loader.set("row 0", "a", "0")
+				loader.close()
+				if _, err := f.office.Join().TryLock(t.Context(), []string{lockName("first", "row 0")}); err != nil {
+					t.Error(err)
+				}
+			}
+			worker := f.join(1)
+			time.Sleep(time.Minute)
+			if n := scans.n.Load(); met && n < 50 || !met && n > 22 {
+				t.Errorf("%d scans of a second in a minute, and another process is met: %t", n, met)
+			}
+			worker.close()
+		})
+	}
+}
+
+// TestScansAfterFailure: a scan that has waited for the store in vain is tried again soon, however
+// long it has waited.
+func TestScansAfterFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t)
-		scans := &countedScans{Table: f.table, group: "~notify", takes: time.Second}
+		scans := &countedScans{Table: f.table, group: "~notify", takes: 30 * time.Second}
+		scans.down.Store(true)
 		f.table = scans
 		worker := f.join(1)
-		time.Sleep(time.Minute)
-		if n := scans.n.Load(); n > 22 {
-			t.Errorf("%d scans of a second in a minute", n)
+		f.leader.Store(worker.process)
+		time.Sleep(10 * time.Minute)
+		if n := scans.n.Load(); n < 38 { // twenty for any observer, and twenty for those with a lease
+			t.Errorf("%d scans of half a minute in ten minutes", n)
 		}
+		scans.down.Store(false)
 		worker.close()
 	})
 }
