@@ -2,17 +2,21 @@ package page
 
 import (
 	"cmp"
+	"net/http"
 	"strings"
 )
 
-// contentType returns the Content-Type of a response; "" if no media type is given. Of several,
-// which are repeated fields or a list that a proxy has made of them, the last one with a media type
-// counts, with a character set from those before it of the same type (Fetch standard, "extract a
-// MIME type").
-func (f *Fetch) contentType() string {
-	all := strings.Join(f.Header.Values("Content-Type"), ",")
+// OneContentType replaces the Content-Types of a response by one, if there are several, in repeated
+// fields or in a list that a proxy has made of them. The last one with a media type counts, with a
+// character set from those before it of the same type (Fetch standard, "extract a MIME type"). If none
+// has a media type, none is left.
+//
+// Whoever makes a Fetch of a response calls it. Interpret must not: of a stored fetch whose media type
+// is of no page, there is no body.
+func OneContentType(h http.Header) {
+	all := strings.Join(h.Values("Content-Type"), ",")
 	if !strings.Contains(all, ",") {
-		return all
+		return
 	}
 	mediaType, charset := "", ""
 	for value := range strings.SplitSeq(all, ",") {
@@ -25,7 +29,13 @@ func (f *Fetch) contentType() string {
 		}
 		charset = cmp.Or(charsetParameter(value), charset)
 	}
-	return mediaType + ";charset=" + charset
+	h.Del("Content-Type")
+	if charset != "" {
+		mediaType += "; charset=" + charset
+	}
+	if mediaType != "" {
+		h.Set("Content-Type", mediaType)
+	}
 }
 
 // essence returns a media type in lower case without its parameters.

@@ -16,7 +16,7 @@ type Fetch struct {
 
 	// Status is the HTTP status, or 0 without a response.
 	Status int
-	// Header holds the response's header fields.
+	// Header holds the response's header fields, with one Content-Type at most (OneContentType).
 	Header http.Header
 	// Body is the payload with transfer and content codings removed.
 	Body []byte
@@ -98,14 +98,14 @@ func (f *Fetch) IsPDF() bool {
 }
 
 func isPDF(f *Fetch) bool {
-	switch essence(f.contentType()) {
+	switch essence(f.Header.Get("Content-Type")) {
 	case "application/pdf", "application/x-pdf":
 		return true
 	}
 	return false
 }
 
-func officeKind(f *Fetch) office.Kind { return office.KindOf(essence(f.contentType())) }
+func officeKind(f *Fetch) office.Kind { return office.KindOf(essence(f.Header.Get("Content-Type"))) }
 
 // NeedsBody reports whether the result of Interpret depends on the body, or pages that are
 // rendered may need it. If not, the body need not be kept.
@@ -113,6 +113,6 @@ func (f *Fetch) NeedsBody() bool {
 	if !f.mayBePage() {
 		return false
 	}
-	mediaType := essence(f.contentType())
+	mediaType := essence(f.Header.Get("Content-Type"))
 	return f.Resource || f.Reading.Exists() || !strings.Contains(mediaType, "/") || bodyKind(f) != kindOther
 }

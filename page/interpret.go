@@ -30,7 +30,7 @@ const MaxAnchorLength = 256
 //	     single-byte character sets; queries in the character set of the page; XML declarations,
 //	     and empty elements of XHTML
 //	10   queries of rendered forms in the character set of the page; links up to 256 MiB of targets
-//	11   several Content-Types; queries in Big5, Japanese sets, and open bytes of single-byte ones
+//	11   queries in Big5, Japanese sets, and open bytes of single-byte ones
 const InterpretVersion = 11
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
@@ -80,7 +80,7 @@ func readBody(f *Fetch, k kind) ([]byte, error) {
 		}
 		return bytes.ToValidUTF8(f.Body, []byte("\uFFFD")), nil
 	}
-	return decode(f.Body, f.contentType(), k), nil
+	return decode(f.Body, f.Header.Get("Content-Type"), k), nil
 }
 
 // WhyNoText says why a response with a status of 2xx has the outcome Other; nil if it has
@@ -127,7 +127,7 @@ func interpretPage(f *Fetch, k kind, body []byte, s *scripting) Document {
 	x := extractors.Get().(*extractor)
 	defer x.release()
 	x.scripting = s
-	c := x.read(k, f.contentType(), body, f.Body)
+	c := x.read(k, f.Header.Get("Content-Type"), body, f.Body)
 	return c.document(f)
 }
 
@@ -169,7 +169,7 @@ const (
 // Sniffing standard, as implemented by net/http). By that standard an office document without
 // a media type is a ZIP archive, which is none.
 func bodyKind(f *Fetch) kind {
-	mediaType := essence(f.contentType())
+	mediaType := essence(f.Header.Get("Content-Type"))
 	if !strings.Contains(mediaType, "/") {
 		mediaType = essence(http.DetectContentType(f.Body))
 	}

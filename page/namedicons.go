@@ -28,7 +28,7 @@ func NamedIcons(f *Fetch) []URL {
 	if !f.IsSuccess() || bodyKind(f) != kindHTML {
 		return nil
 	}
-	head, contentType := f.Body[:min(len(f.Body), maxIconHead)], f.contentType()
+	head, contentType := f.Body[:min(len(f.Body), maxIconHead)], f.Header.Get("Content-Type")
 	var c iconCollector
 	c.collect(html.NewTokenizer(bytes.NewReader(decode(head, contentType, kindHTML))))
 	encode := queryEncoder(head, contentType)

@@ -48,7 +48,7 @@ func InterpretForm(f *Fetch, raw *Document, form []byte) Document {
 	x.robots = robots{noIndex: raw.NoIndex, noFollow: raw.NoFollow}
 	x.html(form)
 	c := x.content()
-	c.encodeQueries(f.Body, f.contentType()) // scripts cannot change the character set
+	c.encodeQueries(f.Body, f.Header.Get("Content-Type")) // scripts cannot change the character set
 	c.refresh = ""
 	// Template text does not count here: it distinguishes pages that show it by script, and
 	// a rendered text includes what they show. If a form has little text, the key is that

@@ -16,7 +16,7 @@ func (f *Fetch) IsResource() bool {
 	if !f.mayBePage() || len(f.Body) > MaxResource {
 		return false
 	}
-	mediaType := essence(f.contentType())
+	mediaType := essence(f.Header.Get("Content-Type"))
 	kind, subtype, ok := strings.Cut(mediaType, "/")
 	switch {
 	case !ok: // its body is kept to be sniffed

@@ -43,12 +43,12 @@ func (f *Fetch) IconUse() IconUse {
 
 // MayBeIcon reports whether URL and type are those of an icon, whatever the body is.
 func (f *Fetch) MayBeIcon() bool {
-	return f.saysIcon() || slices.Contains(namedTypes, essence(f.contentType()))
+	return f.saysIcon() || slices.Contains(namedTypes, essence(f.Header.Get("Content-Type")))
 }
 
 // saysIcon reports whether URL or type say that the response is an icon.
 func (f *Fetch) saysIcon() bool {
-	return iconClassOf(f.URL) < otherIcon || slices.Contains(iconTypes, essence(f.contentType()))
+	return iconClassOf(f.URL) < otherIcon || slices.Contains(iconTypes, essence(f.Header.Get("Content-Type")))
 }
 
 // namedTypes are the media types of images that are icons only of sites that name them. A

@@ -21,7 +21,7 @@ func Subresources(f *Fetch) []URL {
 	if !f.IsSuccess() || bodyKind(f) != kindHTML {
 		return nil
 	}
-	contentType := f.contentType()
+	contentType := f.Header.Get("Content-Type")
 	body := asHTML(decode(f.Body, contentType, kindHTML), contentType)
 	defer treeTurns.take(len(body))()
 	var c resourceCollector

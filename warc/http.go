@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/webindexer/indexer/internal/coding"
+	"github.com/webindexer/indexer/page"
 )
 
 // response is a recorded HTTP response with its codings.
@@ -43,7 +44,9 @@ func parseResponse(block []byte) (response, error) {
 			continue
 		}
 		_, text, _ := bytes.Cut(block[:n], []byte("\n"))
-		return response{status, parseHTTPHeader(text), block[n:]}, nil
+		header := parseHTTPHeader(text)
+		page.OneContentType(header)
+		return response{status, header, block[n:]}, nil
 	}
 }
 

@@ -35,6 +35,7 @@ func (r *Result) describe(resp *http.Response, raw []byte) ([]string, error) {
 		r.HeaderBlock = headerBlock(resp)
 	}
 	h := parseHeader(r.HeaderBlock)
+	page.OneContentType(h)
 	r.RetryAfter, _ = page.RetryAfter(h, time.Now())
 	list := coding.List(h["Content-Encoding"])
 	if slices.Contains(coding.List(h["Transfer-Encoding"]), "chunked") != r.Chunked {
