@@ -108,6 +108,12 @@ func TestShardedDeployment(t *testing.T) {
 	if !strings.Contains(out, "incomplete") || !strings.Contains(out, "shard 3 of 4") {
 		t.Errorf("a shard is missing, and query says: %s", out)
 	}
+	server = startServe(t, append(f.args("server", "serve"), shardFlagsOf(data, 3)...)...)
+	server.get("/")
+	if page := server.get("/?q=lighthouse"); !strings.Contains(page, "The result is incomplete") {
+		t.Errorf("a shard is missing, and the search page says: %s", page)
+	}
+	server.stop()
 	mixed := filepath.Join(f.dir, "mixed") // undivided files next to a shard
 	for to, from := range map[string]string{repository.IndexDir(mixed): repository.IndexDir(embedded[1]), repository.ShardDir(mixed, 0, 4): repository.ShardDir(data, 0, 4)} {
 		if err := os.CopyFS(to, os.DirFS(from)); err != nil {

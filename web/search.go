@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"time"
 
@@ -19,7 +20,7 @@ const perPage = 10
 type searchPage struct {
 	assets.Frame
 	searchParams
-	Documents int // in the index
+	Documents int // in the index; without a query only, and negative if a part does not answer
 	Filtered  bool
 	Sites     []choice
 	Languages []choice
@@ -71,11 +72,13 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	frame := s.frame(asked.Words)
 	frame.Nav = "search"
 	view := searchPage{Frame: frame, searchParams: asked, Filtered: asked.filtered() || asked.Sort != ""}
-	if view.Documents, err = s.opts.Search.Count(r.Context()); err != nil {
-		return err
-	}
 	if asked.query() == "" {
 		view.Bare = true
+		if view.Documents, err = s.opts.Search.Count(r.Context()); errors.Is(err, index.ErrUnavailable) {
+			view.Documents = -1
+		} else if err != nil {
+			return err
+		}
 		return s.show(w, http.StatusOK, "search.html", &view)
 	}
 	s.filters(r.Context(), &view)
