@@ -6,16 +6,20 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/webindexer/indexer/crawler/division"
 	"github.com/webindexer/indexer/crawler/partition"
+	"github.com/webindexer/indexer/index/opensearch"
 	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/oracle/etcd"
 	"github.com/webindexer/indexer/oracle/remote"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/engines"
 	"github.com/webindexer/indexer/txn"
 )
@@ -28,6 +32,7 @@ type onlooker struct {
 	parts   *deployment    // table and connections only
 	oracles *remote.Client // nil: none in the settings
 	etcd    *etcd.Client
+	shards  int                                // of the index files
 	leases  map[string]func(row string) string // of a row, by observer
 	waiting map[string]int                     // rows that wait, by lease, at the last look
 	counts  map[string]uint64                  // signs of life, by token, at the last look
@@ -60,7 +65,10 @@ func (a *app) onlook(ctx context.Context) (_ *onlooker, err error) {
 		}
 		o.parts.closers = append(o.parts.closers, o.oracles.Close)
 	}
-	registry, err := observers.Options{Shards: repository.ShardLeases(a.cfg.IndexShards)}.Registry() // names only; nothing is run
+	if o.shards, err = a.recordedShards(ctx, table); err != nil {
+		return nil, err
+	}
+	registry, err := observers.Options{Shards: repository.ShardLeases(o.shards)}.Registry() // names only; nothing is run
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +76,15 @@ func (a *app) onlook(ctx context.Context) (_ *onlooker, err error) {
 		o.leases[observer.Name] = observer.LeaseOf
 	}
 	return o, nil
+}
+
+// recordedShards is the number of shards of the index files, which only the store knows for sure.
+func (a *app) recordedShards(ctx context.Context, table store.Reader) (int, error) {
+	if opensearch.Is(a.cfg.Index) {
+		return 1, nil
+	}
+	n, err := repository.RecordedShards(ctx, table)
+	return cmp.Or(n, a.cfg.IndexShards), err
 }
 
 func (o *onlooker) close() error { return o.parts.leave() }
@@ -109,7 +126,7 @@ func (o *onlooker) show(ctx context.Context) error {
 	if s.Crawl, err = o.crawl(ctx, s.Processes); err != nil {
 		return err
 	}
-	s.findProblems(holder, o.oracles != nil)
+	s.findProblems(holder, o.oracles != nil, o.etcd != nil)
 	return printResult(o.app.stdout, o.app.cfg.Format, s, s.text())
 }
 
@@ -246,6 +263,9 @@ func (o *onlooker) listLeases(ctx context.Context, s *state, oldest map[string]u
 	}
 	for name, h := range held {
 		l := leaseState{Name: name, Holder: h, Alive: alive[h.Token], OldestMS: 0, Waiting: o.waiting[name]}
+		if !l.Alive && isOfOtherDivision(name, o.shards) {
+			continue
+		}
 		if ts, ok := oldest[name]; ok {
 			l.OldestMS = o.age(ctx, ts)
 		}
@@ -253,6 +273,17 @@ func (o *onlooker) listLeases(ctx context.Context, s *state, oldest map[string]u
 	}
 	slices.SortFunc(s.Leases, func(a, b leaseState) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
+}
+
+// isOfOtherDivision reports whether a lease is of index files that are divided into another number
+// of shards. A worker that was killed leaves it, and nobody takes it once they are divided again.
+func isOfOtherDivision(name string, shards int) bool {
+	number, isShard := strings.CutPrefix(name, observers.LeaseIndex+"-")
+	if !isShard {
+		return name == observers.LeaseIndex && shards > 1
+	}
+	n, err := strconv.Atoi(number)
+	return err == nil && (shards <= 1 || n >= shards)
 }
 
 // crawl shows how the hosts are divided among crawlers; nil if there is no crawl.

@@ -8,8 +8,8 @@ import (
 )
 
 // findProblems lists what keeps a deployment from working. holder is the oracle that serves, or
-// served last; hasOracles says that the settings name oracles.
-func (s *state) findProblems(holder oracle.Holder, hasOracles bool) {
+// served last; hasOracles and hasEtcd say that the settings name oracles, and etcd.
+func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 	say := func(format string, args ...any) { s.Problems = append(s.Problems, fmt.Sprintf(format, args...)) }
 	serving := slices.ContainsFunc(s.Oracles, func(st oracleState) bool { return st.State == oracleServing })
 	switch {
@@ -18,6 +18,18 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles bool) {
 		say("none of the oracles serves, so nothing can commit: start one with `indexer oracle`")
 	case holder.Token != "" && holder.Address != "":
 		say("the settings name no oracle; the last one to serve was at %s: give --oracle to see how it is doing", holder.Address)
+	}
+	for _, o := range s.Oracles {
+		switch {
+		case o.State == oracleForeign:
+			say("the oracle at %s serves another store: correct the setting oracle", o.Address)
+		case o.State == oracleSilent && serving:
+			say("the oracle at %s does not answer, so it cannot take over from the one that serves: start it again with `indexer oracle`", o.Address)
+		}
+	}
+	if holder.Domain != "" && hasEtcd != (holder.Domain != oracle.TableDomain) {
+		say("the processes of this store have their liveness tokens in %s, where this command did not look: correct the setting etcd", holder.Domain)
+		return // what it knows of processes is worth nothing
 	}
 	working := false
 	for _, p := range s.Processes {

@@ -16,17 +16,22 @@ func TestFindProblems(t *testing.T) {
 		s          state
 		holder     oracle.Holder
 		hasOracles bool
+		hasEtcd    bool
 		want       []string
 	}{
 		{name: "one process alone"},
 		{name: "all well", s: state{Oracles: serving, Processes: []processState{worker}, Leases: []leaseState{{Name: "rank", Alive: true}}}, holder: last, hasOracles: true},
-		{name: "no oracle serves", s: state{Oracles: []oracleState{{State: oracleForeign}}, Processes: []processState{worker}}, hasOracles: true, want: []string{"none of the oracles serves"}},
+		{name: "no oracle serves", s: state{Oracles: []oracleState{{State: oracleForeign}}, Processes: []processState{worker}}, hasOracles: true, want: []string{"none of the oracles serves", "serves another store"}},
+		{name: "an oracle is missing", s: state{Oracles: []oracleState{{State: oracleServing}, {Address: "h:2", State: oracleSilent}}, Processes: []processState{worker}}, hasOracles: true, want: []string{"the oracle at h:2 does not answer"}},
+		{name: "all oracles are missing", s: state{Oracles: []oracleState{{Address: "h:2", State: oracleSilent}}, Processes: []processState{worker}}, hasOracles: true, want: []string{"none of the oracles serves"}},
+		{name: "etcd is missing in the settings", s: state{Oracles: serving}, holder: oracle.Holder{Token: "t", Domain: "etcd cluster 1"}, hasOracles: true, want: []string{"in etcd cluster 1"}},
+		{name: "nobody uses etcd", s: state{Oracles: serving}, holder: oracle.Holder{Token: "t", Domain: oracle.TableDomain}, hasOracles: true, hasEtcd: true, want: []string{"in the table"}},
 		{name: "no oracle in the settings", s: state{Processes: []processState{worker}}, holder: last, want: []string{"was at h:1"}},
 		{name: "no worker", s: state{Oracles: serving, Leases: []leaseState{{Name: "rank"}}}, hasOracles: true, want: []string{"no worker runs"}},
 		{name: "a silent process", s: state{Oracles: serving, Processes: []processState{worker, silent}, Leases: []leaseState{{Name: "rank"}}}, hasOracles: true, want: []string{"process 7 on h shows no signs of life", "holds the lease rank"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			tt.s.findProblems(tt.holder, tt.hasOracles)
+			tt.s.findProblems(tt.holder, tt.hasOracles, tt.hasEtcd)
 			for _, want := range tt.want {
 				if !tt.s.hasProblem(want) {
 					t.Errorf("%q does not say %q", tt.s.Problems, want)
@@ -36,5 +41,21 @@ func TestFindProblems(t *testing.T) {
 				t.Errorf("got %q, want %d problems", tt.s.Problems, len(tt.want))
 			}
 		})
+	}
+}
+
+func TestIsOfOtherDivision(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		shards int
+		want   bool
+	}{
+		{"rank", 4, false}, {"garbage", 1, false},
+		{"index", 1, false}, {"index", 4, true},
+		{"index-0", 1, true}, {"index-3", 4, false}, {"index-4", 4, true},
+	} {
+		if got := isOfOtherDivision(tt.name, tt.shards); got != tt.want {
+			t.Errorf("%s of %d shards: %v, want %v", tt.name, tt.shards, got, tt.want)
+		}
 	}
 }

@@ -90,8 +90,11 @@ func (t *Tokens) Valid() error {
 	return nil
 }
 
+// TableDomain is the domain of tokens in the table.
+const TableDomain = "the table"
+
 // Domain implements Member.
-func (t *Tokens) Domain() string { return "the table" }
+func (t *Tokens) Domain() string { return TableDomain }
 
 // Describe implements Member. The next sign of life publishes it.
 func (t *Tokens) Describe(_ context.Context, d Description) error {

@@ -147,16 +147,24 @@ func otherShards(n, want int) error {
 	return fmt.Errorf("%w: %d, and the setting index_shards says %d; set index_shards to %d everywhere", ErrOtherShards, n, want, n)
 }
 
+// RecordedShards returns the number of shards that a table has recorded; 0 if it has recorded none.
+// It needs no oracle.
+func RecordedShards(ctx context.Context, table store.Reader) (n int, err error) {
+	err = txn.EachCommitted(ctx, table, schema.IndexShards, schema.AppRow, func(_ string, cell []byte) (err error) {
+		n, _, err = parseShards(string(cell))
+		return err
+	})
+	return n, err
+}
+
 // CheckShards returns an error that matches ErrOtherShards if a table has recorded another number
 // of shards. It needs no oracle.
 func CheckShards(ctx context.Context, table store.Reader, want int) error {
-	return txn.EachCommitted(ctx, table, schema.IndexShards, schema.AppRow, func(_ string, cell []byte) error {
-		n, _, err := parseShards(string(cell))
-		if err == nil && n != want {
-			err = otherShards(n, want)
-		}
-		return err
-	})
+	n, err := RecordedShards(ctx, table)
+	if err == nil && n != 0 && n != want {
+		err = otherShards(n, want)
+	}
+	return err
 }
 
 // recordShards returns the number of shards in the table. If there is none, or if it
