@@ -31,8 +31,8 @@ type Pulse struct {
 	Unreadable observers.Unreadable
 	// NotReady is the reason why observers do not run at present; nil if they do.
 	NotReady error
-	// Elsewhere: other processes of a deployment run the observers, and this one does not. The
-	// figures are of this process; Repository.Waiting counts what waits for the others.
+	// Elsewhere is Repository.Elsewhere. If it is set, the figures are of this process;
+	// Repository.Waiting counts what waits for the others.
 	Elsewhere bool
 }
 
@@ -55,9 +55,13 @@ func (r *Repository) Pulse() Pulse {
 			Running: r.db.Running(),
 		},
 		Unreadable: r.tracker.Unreadable(), NotReady: r.pipeline.Ready(),
-		Elsewhere: r.shared() && !r.share.Works,
+		Elsewhere: r.Elsewhere(),
 	}
 }
+
+// Elsewhere reports whether other processes of a deployment run the observers, and this one does
+// not.
+func (r *Repository) Elsewhere() bool { return r.shared() && !r.share.Works }
 
 // observerStats returns the statistics of all observers. If all work is done, it also
 // forgets the pages that were waiting to be found.

@@ -20,7 +20,10 @@ func (s State) line(elapsed time.Duration) string {
 		parts = append(parts, fmt.Sprintf("file %d/%d", min(s.FilesDone+1, s.Of), s.Of))
 	}
 	parts = append(parts, fmt.Sprintf("%d records", s.Records), fmt.Sprintf("%d loaded", s.Pages),
-		fmt.Sprintf("%.0f/s", rate(s.Pages, elapsed)), fmt.Sprintf("backlog %d", s.Backlog))
+		fmt.Sprintf("%.0f/s", rate(s.Pages, elapsed)))
+	if !s.Elsewhere {
+		parts = append(parts, fmt.Sprintf("backlog %d", s.Backlog))
+	}
 	if s.Latency > 0 {
 		parts = append(parts, "searchable in "+Duration(s.Latency))
 	}

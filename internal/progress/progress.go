@@ -17,6 +17,7 @@ type State struct {
 	Backlog       int           // rows waiting for observers
 	Done          int64         // rows that observers have processed
 	Latency       time.Duration // from fetch to searchable, median of the last pages
+	Elsewhere     bool          // other processes run the observers, and Backlog, Done and Latency are unknown
 	Phase         string        // what is being done, unless it is reading
 	FilesDone, Of int
 }

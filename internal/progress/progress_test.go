@@ -45,10 +45,11 @@ func show(t *testing.T, d *datadriven.TestData, out *bytes.Buffer) {
 			}
 			return s
 		}
-		return State{
-			Records: 30 * done, Pages: 10 * done, Bytes: 1000 * done, Size: int64(size), Backlog: 17,
-			Latency: 85 * time.Millisecond, FilesDone: int(done) / 6, Of: 2,
+		s := State{Records: 30 * done, Pages: 10 * done, Bytes: 1000 * done, Size: int64(size), FilesDone: int(done) / 6, Of: 2}
+		if s.Elsewhere = d.HasArg("elsewhere"); !s.Elsewhere {
+			s.Backlog, s.Latency = 17, 85*time.Millisecond
 		}
+		return s
 	}
 	r := Start(out, state, Options{Terminal: d.Cmd == "terminal", Width: width})
 	time.Sleep(time.Duration(seconds)*time.Second + time.Millisecond)
