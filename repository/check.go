@@ -148,11 +148,14 @@ func (r *Repository) DropDead(ctx context.Context, observer, row string) error {
 }
 
 // LetterRow returns the row of a dead letter as text.
-func (r *Repository) LetterRow(l notify.DeadLetter) string {
+func (r *Repository) LetterRow(l notify.DeadLetter) string { return r.rowText(l.Observer, l.Row) }
+
+// rowText returns a row that an observer watches as text.
+func (r *Repository) rowText(observer, row string) string {
 	for _, o := range r.registry.List() {
-		if o.Name == l.Observer {
-			return inspect.RowText(o.Watches.Group, l.Row)
+		if o.Name == observer {
+			return inspect.RowText(o.Watches.Group, row)
 		}
 	}
-	return inspect.RowText("", l.Row)
+	return inspect.RowText("", row)
 }

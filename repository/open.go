@@ -420,10 +420,14 @@ func (r *Repository) events() notify.Events {
 		},
 		StoreFailed: func(err error) { r.log.Warn("the store did not answer, will try again", zap.Error(err)) },
 		Failed: func(observer string, rows []string, attempt int, err error) {
-			r.log.Warn("observer failed, will try again", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Strings("first", rows[:min(len(rows), loggedRows)]), zap.Int("attempt", attempt), zap.Error(err))
+			first := make([]string, min(len(rows), loggedRows))
+			for i := range first {
+				first[i] = r.rowText(observer, rows[i])
+			}
+			r.log.Warn("observer failed, will try again", zap.String("observer", observer), zap.Int("rows", len(rows)), zap.Strings("first", first), zap.Int("attempt", attempt), zap.Error(err))
 		},
 		Dead: func(observer, row string, err error) {
-			r.log.Error("observer gave up on a row; see `indexer dead list`", zap.String("observer", observer), zap.String("row", row), zap.Error(err))
+			r.log.Error("observer gave up on a row; see `indexer dead list`", zap.String("observer", observer), zap.String("row", r.rowText(observer, row)), zap.Error(err))
 		},
 	}
 }
