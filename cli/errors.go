@@ -129,7 +129,7 @@ var outcomes = []outcome{
 	{is(control.ErrCutOff, remote.ErrReleased), statusFailed, "run the same command again"},
 	{as[*interruptedError](), statusInterrupted, "everything so far is saved; run the same command again to continue"},
 	{is(errInterrupted, context.Canceled), statusInterrupted, "the result is not complete; run the same command again"},
-	{is(txn.ErrDead, oracle.ErrLapsed), statusFailed, "it was stopped, or cut off from the store, for too long; nothing that was loaded is lost"},
+	{is(txn.ErrDead, oracle.ErrLapsed), statusFailed, "it was stopped, or cut off from the store, for too long; run the same command again: nothing that was loaded is lost"},
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
 	{is(errNoIndexFiles), statusUsage, reindexHint},
 	{is(errFilesElsewhere), statusUsage, "the worker that holds the lease index keeps them: run the command with its data directory, which `indexer status` shows; if it lists index-0, set index_shards as the workers do"},
