@@ -3,6 +3,7 @@ package snippet
 import (
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/webindexer/indexer/index/analysis"
@@ -15,6 +16,7 @@ type matcher struct {
 	stemmer  *analysis.Stemmer
 	tokens   map[string]int // token → number of its term
 	prefixes []prefixTerm
+	phrases  []phrase
 	terms    int
 	first    [256]bool // first bytes of tokens; stems begin as their words do
 	sizes    [64]bool  // lengths of tokens, modulo 64
@@ -25,6 +27,15 @@ type matcher struct {
 type prefixTerm struct {
 	prefix string
 	term   int
+}
+
+// phrase is a quoted phrase. Its words count as one term, as those of a name do, and the whole of it
+// as another one: a snippet that has some of the words says nothing of the phrase.
+type phrase struct {
+	words      []string
+	term       int
+	next       int // of words, behind those that were found last
+	start, end int // of these
 }
 
 // NewMatcher looks for the terms that are worth marking: stop words only if there is
@@ -50,6 +61,12 @@ func NewMatcher(terms []*query.Term, language string) *matcher {
 			}
 		}
 		m.terms++
+		if terms[i].Required && len(terms[i].Sequences[0]) > 1 {
+			for _, s := range terms[i].Sequences {
+				m.phrases = append(m.phrases, phrase{words: s, term: m.terms})
+			}
+			m.terms++
+		}
 	}
 	return m
 }
@@ -72,6 +89,36 @@ func (m *matcher) end() {
 func (m *matcher) distinct(text string) int {
 	_, best := bestWindow(analysis.Normalize(text), m)
 	return best.distinct
+}
+
+// whole is the phrase that a token of text completes, which belongs to a term.
+func (m *matcher) whole(text string, t *analysis.Token) (found match, ok bool) {
+	word := t.Text
+	if m.stems != nil && t.Letters {
+		word = []byte(m.stems.Stem(t.Text))
+	}
+	for i := range m.phrases {
+		p := &m.phrases[i]
+		if p.next > 0 && (p.words[p.next] != string(word) || hasWord(text[min(p.end, t.Start):t.Start])) {
+			p.next = 0
+		}
+		if p.words[p.next] != string(word) {
+			continue
+		}
+		if p.next == 0 {
+			p.start = t.Start
+		}
+		if p.next, p.end = p.next+1, t.End; p.next == len(p.words) {
+			p.next = 0
+			found, ok = match{p.start, t.End, p.term}, true
+		}
+	}
+	return found, ok
+}
+
+// hasWord reports whether a text has a word.
+func hasWord(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // match is the term that a token of text belongs to, and its place.

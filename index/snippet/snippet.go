@@ -203,18 +203,17 @@ func (w window) betterThan(o window) bool {
 // bestWindow gives the matches in the text, up to where it stopped looking, and the window
 // to show.
 func bestWindow(text string, m *matcher) (matches []match, best window) {
+	for i := range m.phrases {
+		m.phrases[i].next = 0
+	}
 	count := make([]int, m.terms)
 	var cur window
 	stop := len(text)
 	t := new(analysis.Tokenizer)
 	t.Reset(text)
-	for {
-		if t.SkipOthers(&m.first); !t.Next() || t.Token.Start >= stop {
-			break
-		}
-		found, ok := m.match(text, &t.Token)
-		if !ok || found.end-found.start > snippetBytes { // a letter may have any number of marks
-			continue
+	add := func(found match) {
+		if found.end-found.start > snippetBytes { // a letter may have any number of marks
+			return
 		}
 		matches = append(matches, found)
 		cur.to = len(matches)
@@ -232,6 +231,19 @@ func bestWindow(text string, m *matcher) (matches []match, best window) {
 			if best.distinct == m.terms { // the first complete one; continue only for marks to its right
 				stop = t.Token.End + snippetBytes
 			}
+		}
+	}
+	for {
+		if t.SkipOthers(&m.first); !t.Next() || t.Token.Start >= stop {
+			break
+		}
+		found, ok := m.match(text, &t.Token)
+		if !ok {
+			continue
+		}
+		add(found)
+		if found, ok := m.whole(text, &t.Token); ok {
+			add(found)
 		}
 	}
 	return matches, best

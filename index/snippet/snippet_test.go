@@ -94,6 +94,31 @@ func TestMainContent(t *testing.T) {
 	}
 }
 
+// TestPhrase: the snippet has the phrase that the query quotes, wherever it is, and not only some of
+// its words.
+func TestPhrase(t *testing.T) {
+	far := strings.Repeat(" The body of the page asks for nothing, and the requests of others wait.", 8)
+	for _, c := range []struct{ query, text, want string }{
+		{`"the request body"`, "The request has a body." + far + " It discards the request body." + far, "It discards **the** **request** **body**"},
+		{`"the request body"`, "The request." + far + " It discards the request-bodies." + far, "It discards **the** **request**-**bodies**."},
+		{`"the request body" wait`, "The request, the body." + far + " Wait for the request body." + far, "**Wait** for **the** **request** **body**."},
+		{`"the request body"`, "A request without one." + far + " the request", "**The** **body** of **the** page"}, // the phrase is elsewhere
+		{`"body of the request"`, "body" + far + " the body of the body of the request", "**the** **body** **of** **the** **body** **of** **the** **request**"},
+		{`"東京都庁"`, "東京と都庁" + far + " 東京都庁へ" + far, " **東京都庁**へ"},
+	} {
+		q, err := query.Compile(c.query, []*analysis.Stemmer{analysis.StemmerFor("en")}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := NewMatcher(q.Terms, "en")
+		for range 2 {
+			if got := Make(Source{Text: c.text}, m).Render("**", "**", nil); !strings.Contains(got, c.want) {
+				t.Errorf("%s: %q, want %q", c.query, got, c.want)
+			}
+		}
+	}
+}
+
 // TestLongWord: a word that is longer than a snippet, such as letters with very many marks, is not
 // shown as a match.
 func TestLongWord(t *testing.T) {
