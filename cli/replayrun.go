@@ -118,9 +118,10 @@ func (r *replayRun) noteUnusable(err error) {
 
 // state is what progress shows.
 func (r *replayRun) state() progress.State {
+	live := r.session.repo.Live()
 	s := progress.State{
 		Records: r.counts.Records.Load(), Bytes: r.counts.Bytes.Load(), Pages: r.loaded(), Of: len(r.inputs),
-		Elsewhere: r.session.repo.Elsewhere(),
+		Latency: fromMS(live.FetchToSearchableMS.P50).Round(time.Microsecond), Backlog: totalRows(live.Backlog), Elsewhere: r.session.repo.Elsewhere(),
 	}
 	s.FilesDone = r.current()
 	for _, in := range r.inputs {
@@ -130,13 +131,8 @@ func (r *replayRun) state() progress.State {
 			s.Size += in.size
 		}
 	}
-	if !s.Elsewhere {
-		live := r.session.repo.Live()
-		s.Latency = fromMS(live.FetchToSearchableMS.P50).Round(time.Microsecond)
-		s.Backlog = totalRows(live.Backlog)
-		for _, o := range live.Observers {
-			s.Done += o.Rows
-		}
+	for _, o := range live.Observers {
+		s.Done += o.Rows
 	}
 	if r.waiting.Load() {
 		s.Phase = "everything is loaded; observers are finishing"

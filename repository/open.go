@@ -275,7 +275,9 @@ func (r *Repository) start(ctx context.Context, opts Options) error {
 		}
 	}
 	r.load = loader.New(r.db, r.pipeline, func(row string) {
-		r.tracker.Loaded(row)
+		if !r.Elsewhere() { // otherwise this process never learns when the page is searchable
+			r.tracker.Loaded(row)
+		}
 		r.tracing.log.Loaded(row)
 	})
 	r.load.PDF = opts.PDFReader

@@ -191,6 +191,21 @@ func TestSharedLeasesMove(t *testing.T) {
 	}
 }
 
+// TestLoaderFollowsNothing: a process that only loads does not guess when its pages are searchable,
+// which it is not told.
+func TestLoaderFollowsNothing(t *testing.T) {
+	f := newFleet(t)
+	loader := f.join(false)
+	fetch := &page.Fetch{URL: "https://lighthouse.example/", Time: time.Unix(1, 0), Status: 200, Body: []byte("a lamp")}
+	if _, err := loader.Load(t.Context(), fetch); err != nil {
+		t.Fatal(err)
+	}
+	if n := loader.Followed(); n != 0 {
+		t.Errorf("it follows %d pages", n)
+	}
+	closeNow(t, loader.Repository)
+}
+
 // TestLoaderFoundDead: a loader that others have found dead loads nothing more, and no longer waits
 // for the workers.
 func TestLoaderFoundDead(t *testing.T) {
