@@ -142,27 +142,11 @@ type retried struct {
 	Failed int `json:"failed"`
 }
 
-func retryLetters(ctx context.Context, r *repository.Repository, letters []notify.DeadLetter, stdout io.Writer, format string) error {
-	for _, l := range letters {
-		if err := r.RetryDead(ctx, l.Observer, l.Row); err != nil {
-			return err
-		}
-	}
-	if err := r.Quiesce(ctx); err != nil {
-		return err
-	}
-	left, err := r.DeadLetters(ctx)
-	if err != nil {
-		return err
-	}
-	still := make(map[[2]string]bool)
-	for _, l := range left {
-		still[[2]string{l.Observer, l.Row}] = true
-	}
+func retryLetters(ctx context.Context, r *repository.Repository, letters []notify.DeadLetter, stdout io.Writer, format string) (err error) {
 	done := retried{Rows: len(letters)}
-	for _, l := range letters {
-		if still[[2]string{l.Observer, l.Row}] {
-			done.Failed++
+	if done.Rows > 0 { // otherwise there is nothing to wait for, and a crawl may never be idle
+		if done.Failed, err = runAgain(ctx, r, letters); err != nil {
+			return err
 		}
 	}
 	text := fmt.Sprintf("Ran observers again on %s.\n", count(done.Rows, "row"))
@@ -173,6 +157,33 @@ func retryLetters(ctx context.Context, r *repository.Repository, letters []notif
 		return fmt.Errorf("%w on %s; see `indexer dead list`", errDeadAgain, count(done.Failed, "row"))
 	}
 	return nil
+}
+
+// runAgain runs observers again on the rows, waits until all work is done, and counts the rows that
+// failed again.
+func runAgain(ctx context.Context, r *repository.Repository, letters []notify.DeadLetter) (failed int, err error) {
+	for _, l := range letters {
+		if err := r.RetryDead(ctx, l.Observer, l.Row); err != nil {
+			return 0, err
+		}
+	}
+	if err := r.Quiesce(ctx); err != nil {
+		return 0, err
+	}
+	left, err := r.DeadLetters(ctx)
+	if err != nil {
+		return 0, err
+	}
+	still := make(map[[2]string]bool)
+	for _, l := range left {
+		still[[2]string{l.Observer, l.Row}] = true
+	}
+	for _, l := range letters {
+		if still[[2]string{l.Observer, l.Row}] {
+			failed++
+		}
+	}
+	return failed, nil
 }
 
 func dropLetters(ctx context.Context, r *repository.Repository, letters []notify.DeadLetter, stdout io.Writer, format string) error {

@@ -134,3 +134,12 @@ func giveUp(t *testing.T, data, row string) {
 		t.Fatal(err)
 	}
 }
+
+// TestRetryNothing: without a dead letter, retry does not wait until all work is done. Beside a
+// crawl, that may take for ever.
+func TestRetryNothing(t *testing.T) {
+	var out strings.Builder
+	if err := retryLetters(t.Context(), nil, nil, &out, "json"); err != nil || out.String() != `{"rows":0,"failed":0}`+"\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+}
