@@ -24,22 +24,27 @@ import (
 // wal is the log of the index files in a data directory.
 const wal = "index/shard-000.sqlite-wal"
 
+var ownKilled fixture
+
 // killed makes a data directory as a process leaves it that is killed when nothing was left to
 // do: all of the index is in its log.
 func killed(t *testing.T) (dir, digest string) {
 	t.Helper()
-	digest = ownDigest(t)
-	for range 10 { // a kill that comes late finds the log moved into the database
-		dir = filepath.Join(t.TempDir(), "data")
-		if s := startChild(t, dir, ownWebs, txn.Auto).listen(moment{saysQuiet, 1}); !s.killed {
-			t.Fatalf("the child was not killed: %v", s.said)
+	return ownKilled.copy(t, func(dir string) string {
+		for range 10 { // a kill that comes late finds the log moved into the database
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			if s := startChild(t, dir, ownWebs, txn.Auto).listen(moment{saysQuiet, 1}); !s.killed {
+				t.Fatalf("the child was not killed: %v", s.said)
+			}
+			if log, err := os.Stat(filepath.Join(dir, wal)); err == nil && log.Size() > 100_000 {
+				return ownDigest(t)
+			}
 		}
-		if log, err := os.Stat(filepath.Join(dir, wal)); err == nil && log.Size() > 100_000 {
-			return dir, digest
-		}
-	}
-	t.Fatal("no child was killed before it closed its index files")
-	return "", ""
+		t.Fatal("no child was killed before it closed its index files")
+		return ""
+	})
 }
 
 // filesSay is everything that readers find in the index files of a directory.

@@ -52,7 +52,7 @@ func TestHarmedIndexFiles(t *testing.T) {
 func harmAll(t *testing.T, runs int, which func(name string) bool) {
 	rnd := testenv.Random(t)
 	closed, want := filled(t)
-	dirs := map[string]dataImage{"closed": readDataImage(t, closed), "killed": readDataImage(t, killedDir(t, want))}
+	dirs := map[string]dataImage{"closed": readDataImage(t, closed), "killed": readDataImage(t, killedTwice(t, want))}
 	right, told := 0, 0
 	for n := range runs {
 		state := []string{"closed", "killed"}[n%2]
@@ -74,17 +74,21 @@ func harmAll(t *testing.T, runs int, which func(name string) bool) {
 	t.Logf("%d runs: %d were told, in %d all was there", runs, told, right)
 }
 
-// killedDir is a directory as a process leaves it that is killed twice, the second time when
+var ownKilledTwice fixture
+
+// killedTwice makes a directory as a process leaves it that is killed twice, the second time when
 // there is nothing left to do.
-func killedDir(t *testing.T, want string) string {
+func killedTwice(t *testing.T, want string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for _, at := range []moment{{saysLoad, 25}, {saysDigest, 1}} {
-		s := startChild(t, dir, ownWebs, txn.Auto).listen(at)
-		if !s.killed || at.event == saysDigest && s.digest != want {
-			t.Fatalf("killed at %v: %+v", at, s)
+	dir, _ := ownKilledTwice.copy(t, func(dir string) string {
+		for _, at := range []moment{{saysLoad, 25}, {saysDigest, 1}} {
+			s := startChild(t, dir, ownWebs, txn.Auto).listen(at)
+			if !s.killed || at.event == saysDigest && s.digest != want {
+				t.Fatalf("killed at %v: %+v", at, s)
+			}
 		}
-	}
+		return want
+	})
 	return dir
 }
 

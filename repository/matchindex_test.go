@@ -12,15 +12,18 @@ import (
 	"github.com/webindexer/indexer/repository"
 )
 
+var ownFilled fixture
+
 // filled makes a closed repository that holds the project's own webs.
 func filled(t *testing.T) (dir, digest string) {
 	t.Helper()
-	dir = t.TempDir()
-	r := open(t, dir, repository.Options{})
-	load(t, r, 4, mustReadWeb(t, ownWebs))
-	digest = digestOf(t, r)
-	closeNow(t, r)
-	return dir, digest
+	return ownFilled.copy(t, func(dir string) (digest string) {
+		r := open(t, dir, repository.Options{})
+		load(t, r, 4, mustReadWeb(t, ownWebs))
+		digest = digestOf(t, r)
+		closeNow(t, r)
+		return digest
+	})
 }
 
 // TestIndexFilesDeleted: deleted index files are made anew, again and again,

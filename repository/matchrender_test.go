@@ -144,12 +144,7 @@ func wantFound(t *testing.T, r *repository.Repository, words string, u page.URL)
 // renderedDigest is the digest of the whole site, rendered, loaded in order.
 func renderedDigest(t *testing.T) string {
 	t.Helper()
-	r := open(t, t.TempDir(), repository.Options{Render: "auto", Renderer: siteBrowser{}, Workers: 1})
-	defer closeNow(t, r)
-	load(t, r, 1, wholeSite(t))
-	digest := digestOf(t, r)
-	wantSound(t, r, digest)
-	return digest
+	return undisturbedWith(t, repository.Options{Render: "auto", Renderer: siteBrowser{}}, wholeSite(t))
 }
 
 // TestRenderedInAnyOrder: the digest does not depend on the order of the fetches, on the

@@ -2,6 +2,8 @@ package repository_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -133,25 +135,41 @@ func wantSound(t testing.TB, r *repository.Repository, digest string) {
 // worker, in one process.
 func undisturbed(t testing.TB, fetches []page.Fetch) string {
 	t.Helper()
-	r := open(t, t.TempDir(), repository.Options{Workers: 1})
+	return undisturbedWith(t, repository.Options{}, fetches)
+}
+
+// undisturbedDigests are those that undisturbedWith has computed: many tests want that of the same
+// web.
+var undisturbedDigests = make(map[[sha256.Size]byte]string)
+
+// undisturbedWith is undisturbed with other settings for rendering.
+func undisturbedWith(t testing.TB, opts repository.Options, fetches []page.Fetch) string {
+	t.Helper()
+	sum := sha256.New()
+	_, _ = fmt.Fprintln(sum, opts.Render) // to memory
+	for _, f := range fetches {
+		body := f.Body
+		f.Body = nil
+		_, _ = fmt.Fprintf(sum, "%+v %d %s\n", f, len(body), body) // to memory
+	}
+	key := [sha256.Size]byte(sum.Sum(nil))
+	if digest, ok := undisturbedDigests[key]; ok {
+		return digest
+	}
+	opts.Workers = 1
+	r := open(t, t.TempDir(), opts)
 	defer closeNow(t, r)
 	load(t, r, 1, fetches)
 	digest := digestOf(t, r)
 	wantSound(t, r, digest)
+	undisturbedDigests[key] = digest
 	return digest
 }
 
-var own struct {
-	once   sync.Once
-	digest string
-}
-
-// ownDigest is the digest of the project's own webs, undisturbed. Most tests want it; it is
-// computed once.
+// ownDigest is the digest of the project's own webs, undisturbed.
 func ownDigest(t testing.TB) string {
 	t.Helper()
-	own.once.Do(func() { own.digest = undisturbed(t, mustReadWeb(t, ownWebs)) })
-	return own.digest
+	return undisturbed(t, mustReadWeb(t, ownWebs))
 }
 
 func write(t *testing.T, r *repository.Repository, what func(*txn.Txn)) {
