@@ -29,9 +29,9 @@ const MaxAnchorLength = 256
 //	9    "^" in a path is escaped; hidden titles, and links in links; control characters of
 //	     single-byte character sets; queries in the character set of the page; XML declarations,
 //	     and empty elements of XHTML
-//	10   queries of rendered forms in the character set of the page; links up to 256 MiB of targets
-//	11   queries in Big5, Japanese sets, and open bytes of single-byte ones
-const InterpretVersion = 11
+//	10   queries of rendered forms in the character set of the page; queries in Big5, Japanese sets,
+//	     and open bytes of single-byte ones; links up to 256 MiB of targets
+const InterpretVersion = 10
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section
 // 2 and, for pages, the properties of section 3. It never fails, whatever the body
