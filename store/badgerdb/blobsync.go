@@ -143,7 +143,8 @@ func (c *committer) commitWith(long []byte, txn *badger.Txn, entries, bytes int)
 
 // commitAt commits a transaction at the next sequence number. If the memtable is full, Badger waits
 // until it has written out an earlier one. It tries that for ever, so after failsMany failures
-// commitAt returns. Badger may still write the transaction later.
+// commitAt returns. Badger may still write the transaction later, from the planner's buffers: they
+// are not used again, because the table accepts no more writes.
 func (c *committer) commitAt(txn *badger.Txn) error {
 	if !c.fill.mayBeFull() {
 		return txn.CommitAt(c.seq+1, nil)
