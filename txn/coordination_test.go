@@ -29,14 +29,15 @@ type office struct {
 // desk is the connection of one process.
 type desk struct {
 	*office
-	token string
+	token  string
+	silent bool // it shows no signs of life, and nobody has found it dead
 }
 
 func (o *office) join() (*Coordination, *desk) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.named++
-	d := &desk{o, fmt.Sprint("process ", o.named)}
+	d := &desk{office: o, token: fmt.Sprint("process ", o.named)}
 	return &Coordination{Timestamps: d, Liveness: d}, d
 }
 
@@ -44,7 +45,10 @@ func (d *desk) Next(context.Context) (uint64, error) { return d.last.Add(1), nil
 func (d *desk) Last(context.Context) (uint64, error) { return d.last.Load(), nil }
 func (d *desk) Token() string                        { return d.token }
 
-var errDead = errors.New("considered dead")
+var (
+	errDead   = errors.New("considered dead")
+	errSilent = errors.New("no sign of life")
+)
 
 func (d *desk) Valid() error {
 	d.mu.Lock()
@@ -52,7 +56,16 @@ func (d *desk) Valid() error {
 	if d.dead[d.token] {
 		return errDead
 	}
+	if d.silent {
+		return errSilent
+	}
 	return nil
+}
+
+func (d *desk) setSilent(silent bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.silent = silent
 }
 
 func (d *desk) Alive(_ context.Context, token string) (bool, error) {

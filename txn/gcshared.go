@@ -241,7 +241,7 @@ func (r sharedReader) Read(ctx context.Context, row []byte, sel ...store.Selecto
 	if err != nil {
 		return nil, err
 	}
-	return cells, r.t.db.checkAlive()
+	return cells, r.t.waitUntilAlive(ctx)
 }
 
 func (r sharedReader) Scan(ctx context.Context, g store.Range, fn func(store.Cell) error) ([]byte, error) {
@@ -252,7 +252,7 @@ func (r sharedReader) Scan(ctx context.Context, g store.Range, fn func(store.Cel
 	if err != nil {
 		return next, err
 	}
-	return next, r.t.db.checkAlive()
+	return next, r.t.waitUntilAlive(ctx)
 }
 
 // admit makes sure, before the first read of a reader of the past, that it is not too late.
@@ -285,6 +285,29 @@ func (db *DB) checkAlive() error {
 		return fmt.Errorf("%w: %w", ErrConflict, err)
 	}
 	return nil
+}
+
+// A transaction made by At waits for aliveWithin, and asks every aliveEvery.
+const (
+	aliveWithin = 30 * time.Second
+	aliveEvery  = 50 * time.Millisecond
+)
+
+// waitUntilAlive is checkAlive after a read. A transaction that only reads may be that of a
+// verification of hours, which nobody starts over, so it waits while this process may still become
+// valid again. If it does, no other process has found it dead before, so none has collected what
+// the transaction has read.
+func (t *Txn) waitUntilAlive(ctx context.Context) error {
+	err := t.db.checkAlive()
+	for begun := time.Now(); err != nil && t.readOnly && time.Since(begun) < aliveWithin; err = t.db.checkAlive() {
+		if t.db.FoundDead(ctx) != nil {
+			return err
+		}
+		if err := sleep.For(ctx, aliveEvery); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // FoundDead returns an error that matches ErrDead if other processes have found this one dead.
