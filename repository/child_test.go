@@ -36,6 +36,8 @@ const (
 	childLater = "REPOSITORY_TEST_CHILD_LATER"
 	// childVerify set makes it verify before it closes; differences are a failure.
 	childVerify = "REPOSITORY_TEST_CHILD_VERIFY"
+	// childWaits is a moment, as its event, a space and its number, at which it waits for its death.
+	childWaits = "REPOSITORY_TEST_CHILD_WAITS"
 	// childReindex is how often it rebuilds the index files, and does nothing else.
 	childReindex = "REPOSITORY_TEST_CHILD_REINDEX"
 )
@@ -57,8 +59,26 @@ const (
 // killed, there are fetches and runs of all observers under way.
 const childBacklog = 40
 
+// times is how often each event was said.
+var times struct {
+	sync.Mutex
+	n map[string]int
+}
+
 // say writes a line, from any goroutine. If the parent is gone, the line is lost.
-func say(event string, value ...any) { fmt.Println(append([]any{event}, value...)...) }
+func say(event string, value ...any) {
+	fmt.Println(append([]any{event}, value...)...)
+	times.Lock()
+	if times.n == nil {
+		times.n = make(map[string]int)
+	}
+	times.n[event]++
+	now := moment{event, times.n[event]}
+	times.Unlock()
+	if os.Getenv(childWaits) == now.String() {
+		<-time.After(time.Minute) // or its parent is gone
+	}
+}
 
 func childWork() error {
 	ctx := context.Background()

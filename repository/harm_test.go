@@ -82,8 +82,8 @@ func killedTwice(t *testing.T, want string) string {
 	t.Helper()
 	dir, _ := ownKilledTwice.copy(t, func(dir string) string {
 		for _, at := range []moment{{saysLoad, 25}, {saysDigest, 1}} {
-			s := startChild(t, dir, ownWebs, txn.Auto).listen(at)
-			if !s.killed || at.event == saysDigest && s.digest != want {
+			s := killAt(t, dir, ownWebs, txn.Auto, at)
+			if at.event == saysDigest && s.digest != want {
 				t.Fatalf("killed at %v: %+v", at, s)
 			}
 		}

@@ -93,9 +93,7 @@ func TestKeptCounts(t *testing.T) {
 	}
 	closeNow(t, r)
 
-	if s := startChild(t, dir, "", txn.Auto).listen(moment{saysOpened, 1}); !s.killed {
-		t.Fatalf("the child was not killed: %v", s.said)
-	}
+	killAt(t, dir, "", txn.Auto, moment{saysOpened, 1})
 	r = open(t, dir, repository.Options{})
 	if r.KeepsCounts() || r.CachesCounts() {
 		t.Error("counts are kept across a kill")

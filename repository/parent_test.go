@@ -19,6 +19,8 @@ type moment struct {
 	n     int
 }
 
+func (m moment) String() string { return fmt.Sprint(m.event, " ", m.n) }
+
 // story is what a child said before it ended.
 type story struct {
 	said   map[string]int // lines by event
@@ -60,6 +62,17 @@ func (c child) listen(kill moment) story {
 		}
 	}
 	s.killed, s.failed, s.rssKiB = c.Killed(), c.Failed(), maxRSS(c.Wait())
+	return s
+}
+
+// killAt lets a child work until a moment, at which it waits for its death. Without that it may have
+// ended before it is killed.
+func killAt(t testing.TB, dir, web string, mode txn.Mode, m moment, change ...func(*exec.Cmd)) story {
+	t.Helper()
+	s := startChild(t, dir, web, mode, append(change, with(childWaits+"="+m.String()))...).listen(m)
+	if !s.killed {
+		t.Fatalf("the child was not killed: %v %s", s.said, s.failed)
+	}
 	return s
 }
 

@@ -86,10 +86,7 @@ func TestKilledAfterRenewal(t *testing.T) {
 		t.Run(modeName(mode), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "data")
 			first := endBySelf(t, dir, ownWebs, mode)
-			s := startChild(t, dir, ownWebs, mode, with(childLater+"=1")).listen(moment{saysLoad, first.said[saysLoad]})
-			if !s.killed {
-				t.Fatalf("the child was not killed: %v", s.said)
-			}
+			killAt(t, dir, ownWebs, mode, moment{saysLoad, first.said[saysLoad]}, with(childLater+"=1"))
 			r := open(t, dir, repository.Options{Commit: mode})
 			defer closeNow(t, r)
 			wantSound(t, r, first.digest) // verify compares times, too
