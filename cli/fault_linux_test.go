@@ -29,7 +29,7 @@ func TestDiskFilledAtOnce(t *testing.T) {
 	data, filler := filepath.Join(mounted, "data"), filepath.Join(mounted, "filler")
 	for range 3 {
 		after := 5 + rnd.IntN(60)
-		status, said := replayOnto(t, data, func(page int) {
+		status, said := replayOnto(t, data, 2000, func(page int) {
 			if page == after {
 				fillAtOnce(t, mounted, filler)
 			}
@@ -58,7 +58,7 @@ func TestServerWithoutRoom(t *testing.T) {
 	if err := os.MkdirAll(files, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", files, "tmpfs", 0, "size=6m"); err != nil {
+	if err := syscall.Mount("tmpfs", files, "tmpfs", 0, "size=3m"); err != nil {
 		t.Skipf("a small file system cannot be mounted here: %v", err)
 	}
 	t.Cleanup(func() {
@@ -66,7 +66,7 @@ func TestServerWithoutRoom(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if status, said := replayOnto(t, data, func(int) {}); status != statusNoSpace {
+	if status, said := replayOnto(t, data, 60, func(int) {}); status != statusNoSpace {
 		t.Fatalf("replay: status %d\n%s", status, said)
 	}
 	server := exec.CommandContext(t.Context(), "indexer", "--data", data, "serve", "--listen", "127.0.0.1:0")
@@ -159,8 +159,8 @@ func smallDisk(t *testing.T) string {
 	return mounted
 }
 
-// replayOnto pipes pages into a replay until it ends, or there are very many.
-func replayOnto(t *testing.T, data string, before func(page int)) (status int, said string) {
+// replayOnto pipes pages into a replay until it ends, or has them all.
+func replayOnto(t *testing.T, data string, pages int, before func(page int)) (status int, said string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -176,7 +176,7 @@ func replayOnto(t *testing.T, data string, before func(page int)) (status int, s
 		t.Fatal(err)
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for page := range 2000 {
+	for page := range pages {
 		before(page)
 		if _, err := io.WriteString(in, largeRecord(rnd, page)); err != nil {
 			break // it has ended
