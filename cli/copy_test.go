@@ -16,10 +16,8 @@ func TestCopy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts databases")
 	}
-	dir := t.TempDir()
-	first, last := filepath.Join(dir, "first"), filepath.Join(dir, "last")
-	runIndexer(t, append([]string{"--data", first, "replay"}, recordedWeb(t, dir)...)...)
-	want := digest(t, "--data", first)
+	c, dir := recordedCrawl(t), t.TempDir()
+	first, last, want := copyOf(t, c.data), filepath.Join(dir, "last"), c.digest
 	pg, bt := pgtest.Shared(t).Schema(t), bigtabletest.URL(t)
 
 	wantRefused(t, "there is no engine for mongo://", "--data", first, "copy", "--to", "mongo://x")

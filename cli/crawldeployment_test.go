@@ -140,17 +140,16 @@ func (s *recordedHosts) wantPolite(t *testing.T, delay time.Duration) {
 // untilCrawls waits until a crawler has hosts, and ends the test if it does not get any.
 func (f *fleet) untilCrawls(c *child) {
 	f.t.Helper()
-	for looks := 0; ; looks++ {
+	looks := 0
+	until(f.t, func() bool {
 		s := f.look()
-		if s.Crawl != nil && slices.ContainsFunc(s.Crawl.Crawlers, func(one crawlerState) bool {
-			return one.Process == c.cmd.Process.Pid && one.Partitions > 0
-		}) {
-			return
-		}
-		if looks == 300 {
+		if looks++; looks > 300 {
 			f.t.Fatalf("status shows %+v of a crawler that says %s", s.Crawl, c.Said())
 		}
-	}
+		return s.Crawl != nil && slices.ContainsFunc(s.Crawl.Crawlers, func(one crawlerState) bool {
+			return one.Process == c.cmd.Process.Pid && one.Partitions > 0
+		})
+	})
 }
 
 // TestCrawlDeployment: three processes crawl some hosts together, into a store that they

@@ -104,7 +104,7 @@ func TestServerFoundDead(t *testing.T) {
 	}
 	f := newFleet(t)
 	worker := f.worker("one")
-	f.finish(f.load(recordedWeb(t, f.dir)...), worker)
+	f.finish(f.load(recordedCrawl(t).files...), worker)
 	c := startChild(t, "", f.args("one", "serve", "--listen", "127.0.0.1:0")...)
 	_, url, _ := strings.Cut(c.Until("serving on "), "serving on ")
 	s := &served{t: t, url: strings.TrimSuffix(strings.TrimSpace(url), "/")}
@@ -129,30 +129,35 @@ func (f *fleet) bury(token string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	for alive := true; alive; {
-		if alive, err = self.Alive(f.t.Context(), token); err != nil {
+	until(f.t, func() bool {
+		alive, err := self.Alive(f.t.Context(), token)
+		if err != nil {
 			f.t.Fatal(err)
 		}
-	}
+		return !alive
+	})
 	if err := self.Leave(f.t.Context()); err != nil {
 		f.t.Fatal(err)
 	}
 }
 
 // running is the token of the process that runs a command, once it has told.
-func (f *fleet) running(command string) string {
+func (f *fleet) running(command string) (token string) {
 	f.t.Helper()
-	for table := f.table(); ; {
+	table := f.table()
+	until(f.t, func() bool {
 		list, err := oracle.Processes(f.t.Context(), table)
 		if err != nil {
 			f.t.Fatal(err)
 		}
 		for _, p := range list {
 			if p.Role == command {
-				return p.Token
+				token = p.Token
 			}
 		}
-	}
+		return token != ""
+	})
+	return token
 }
 
 // table opens the store.

@@ -203,16 +203,20 @@ func (f *fleet) begun(l *load) {
 }
 
 // serving waits until an oracle other than old serves, -1 for any.
-func (f *fleet) serving(old int) int {
+func (f *fleet) serving(old int) (found int) {
 	f.t.Helper()
-	for {
+	until(f.t, func() bool {
 		f.take()
-		for i, s := range f.clock.Statuses(f.t.Context(), 0) {
+		list := f.clock.Statuses(f.t.Context(), 0)
+		for i, s := range list {
 			if s.Err == nil && s.Serving && i != old {
-				return i
+				found = i
+				return true
 			}
 		}
-	}
+		return false
+	})
+	return found
 }
 
 // wantSame compares the deployment with one process that had the same crawl: nothing is
@@ -318,13 +322,20 @@ type crawl struct {
 	digest string
 }
 
+var recorded struct {
+	fixture
+	crawl
+}
+
 func recordedCrawl(t *testing.T) crawl {
 	t.Helper()
-	dir := t.TempDir()
-	c := crawl{files: recordedWeb(t, dir), data: filepath.Join(dir, "embedded")}
-	runIndexer(t, append([]string{"--data", c.data, "replay"}, c.files...)...)
-	c.digest = digest(t, "--data", c.data)
-	return c
+	c := &recorded.crawl
+	recorded.at(t, func(dir string) {
+		c.files, c.data = recordedWeb(t, dir), filepath.Join(dir, "embedded")
+		runIndexer(t, append([]string{"--data", c.data, "replay"}, c.files...)...)
+		c.digest = digest(t, "--data", c.data)
+	})
+	return *c
 }
 
 // recordedWeb returns WARC files: the project's own small webs, which are visited at several

@@ -30,8 +30,7 @@ func TestStatusBeside(t *testing.T) {
 	defer site.Close()
 	data := filepath.Join(t.TempDir(), "data")
 	holder := startServe(t, "--data", data, "--log-level", "error", "serve", "--crawl", site.URL+"/", "--allow-private", "--delay", "0s")
-	for !strings.Contains(holder.get("/api/query?q=tide"), "The tide table") {
-	}
+	until(t, func() bool { return strings.Contains(holder.get("/api/query?q=tide"), "The tide table") })
 	beside := startServe(t, "--data", data)
 	page := beside.get("/status")
 	for _, part := range []string{"running", `<b data-text="o/document/backlog">0</b>`, `<dd data-text="fresh/total">1</dd>`, "Hosts with the most URLs waiting", "Another process has the data directory"} {
@@ -47,8 +46,10 @@ func TestStatusBeside(t *testing.T) {
 		n, _, _ := strings.Cut(after, "\n")
 		return n
 	}
-	for n := rows(holder); n == "0" || n != rows(beside); n = rows(holder) { // until the crawl has nothing left to do
-	}
+	until(t, func() bool { // the crawl has nothing left to do
+		n := rows(holder)
+		return n != "0" && n == rows(beside)
+	})
 	metrics := beside.get("/metrics")
 	for _, line := range []string{"indexer_pipeline_running 1", "indexer_fetch_to_searchable_seconds_count 1", "indexer_status_readable 1", "indexer_frontier_hosts"} {
 		if !strings.Contains(metrics, line) {
@@ -56,16 +57,17 @@ func TestStatusBeside(t *testing.T) {
 		}
 	}
 	holder.stop()
-	for beside.isElsewhere() {
-	}
+	until(t, beside.isHere)
 	if metrics := beside.get("/metrics"); !strings.Contains(metrics, "indexer_pipeline_running 1") {
 		t.Errorf("without the other process:\n%s", metrics)
 	}
-	for page := ""; !strings.Contains(page, `data-state="good"`) || strings.Contains(page, "Another process"); page = beside.get("/status") { // up to a second old
+	until(t, func() bool { // what the page says is up to a second old
+		page := beside.get("/status")
 		if strings.Contains(page, `data-state="bad"`) {
 			t.Fatalf("without the other process:\n%s", page)
 		}
-	}
+		return strings.Contains(page, `data-state="good"`) && !strings.Contains(page, "Another process")
+	})
 	if got := beside.get("/readyz"); got != "ready\n" {
 		t.Errorf("without the other process: %q", got)
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,20 +24,6 @@ func indexer(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	return status, out.String(), errs.String()
 }
 
-// lighthouse is a data directory with a small web in it.
-func lighthouse(t *testing.T) (data string) {
-	t.Helper()
-	dir := t.TempDir()
-	data = filepath.Join(dir, "data")
-	warc := filepath.Join(dir, "l.warc.gz")
-	for _, args := range [][]string{{"pack", "../testdata/sites/lighthouse.txt", "-o", warc}, {"replay", "--data", data, warc}} {
-		if status, _, stderr := indexer(t, args...); status != 0 {
-			t.Fatal(args, status, stderr)
-		}
-	}
-	return data
-}
-
 func openStore(t *testing.T, data string) *badgerdb.DB {
 	t.Helper()
 	table, err := badgerdb.Open(repository.StoreDir(data), txn.Groups(schema.Groups()...), badgerdb.Options{MinFreeBytes: -1})
@@ -50,7 +35,7 @@ func openStore(t *testing.T, data string) *badgerdb.DB {
 
 // check ends with 5 where a row is none, and says where.
 func TestCheckFindsDamage(t *testing.T) {
-	data := lighthouse(t)
+	data := lighthouseData(t)
 	table := openStore(t, data)
 	err := table.Apply(t.Context(), []store.RowMutation{{Row: []byte("no row of a URL"), Mutations: []store.Mutation{
 		{Op: store.Put, Group: schema.GroupURL, Column: []byte("rstate"), TS: 20},
@@ -67,7 +52,7 @@ func TestCheckFindsDamage(t *testing.T) {
 // A row that an observer gave up on is listed, run again, and forgotten.
 func TestDead(t *testing.T) {
 	const url = page.URL("https://skerryrock.example/lamp")
-	data := lighthouse(t)
+	data := lighthouseData(t)
 	dead := func(args ...string) string {
 		t.Helper()
 		status, stdout, stderr := indexer(t, append([]string{"dead", "--data", data}, args...)...)

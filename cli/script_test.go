@@ -19,7 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(opensearchtest.Main{M: pgtest.Main{M: m}}, map[string]func(){
+	testscript.Main(fixturesMain{opensearchtest.Main{M: pgtest.Main{M: m}}}, map[string]func(){
 		"indexer": func() {
 			failpoint = failpointOf(os.Getenv(failpointVariable))
 			os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

@@ -74,6 +74,8 @@ func (s *served) get(path string) string {
 // isElsewhere reports whether its pages say that another process has the directory.
 func (s *served) isElsewhere() bool { return strings.Contains(s.get("/help"), `class="note"`) }
 
+func (s *served) isHere() bool { return !s.isElsewhere() }
+
 func (s *served) do(path string, change func(*http.Request)) (int, string) {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil)
@@ -119,14 +121,17 @@ func mustRun(t *testing.T, args ...string) string {
 	return out.String()
 }
 
+var lighthouse fixture
+
+// lighthouseData is a data directory with a small web.
 func lighthouseData(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	file := filepath.Join(dir, "web.warc.gz")
-	mustRun(t, "pack", "../testdata/sites/lighthouse.txt", "-o", file)
-	data := filepath.Join(dir, "data")
-	mustRun(t, "--data", data, "replay", file)
-	return data
+	whole := lighthouse.at(t, func(dir string) {
+		file := filepath.Join(dir, "web.warc.gz")
+		mustRun(t, "pack", "../testdata/sites/lighthouse.txt", "-o", file)
+		mustRun(t, "--data", filepath.Join(dir, "data"), "replay", file)
+	})
+	return copyOf(t, filepath.Join(whole, "data"))
 }
 
 // fieldsOf is an object without the fields that differ from call to call.
@@ -270,8 +275,7 @@ func TestServeAndCrawl(t *testing.T) {
 	defer site.Close()
 	data := filepath.Join(t.TempDir(), "data")
 	s := startServe(t, "--data", data, "--log-level", "error", "serve", "--crawl", site.URL+"/", "--allow-private", "--delay", "0s")
-	for !strings.Contains(s.get("/api/query?q=tide"), "The tide table") {
-	}
+	until(t, func() bool { return strings.Contains(s.get("/api/query?q=tide"), "The tide table") })
 	if body := s.get("/doc?url=" + url.QueryEscape(site.URL+"/")); !strings.Contains(body, `id="crawl"`) {
 		t.Error("the page does not tell what the crawl does with it")
 	}

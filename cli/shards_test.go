@@ -48,10 +48,8 @@ func TestShardedDeployment(t *testing.T) {
 	if testing.Short() || testenv.Long() {
 		t.Skip("starts a database and several processes, for a small web")
 	}
+	c := recordedCrawl(t)
 	f := newFleet(t)
-	files := recordedWeb(t, f.dir)
-	embedded := []string{"--data", filepath.Join(f.dir, "embedded")}
-	runIndexer(t, append(append(embedded, "replay"), files...)...)
 	worker := func(data string, more ...string) *child {
 		t.Helper()
 		return startChild(t, "", f.args(data, append([]string{"worker", "--workers", "2"}, more...)...)...)
@@ -62,7 +60,7 @@ func TestShardedDeployment(t *testing.T) {
 	one.Until(gained)
 	two := worker("two", sharded...)
 	two.Until(gained)
-	load := startChild(t, "", f.args("loader", append([]string{"replay", "--workers", "2"}, files...)...)...)
+	load := startChild(t, "", f.args("loader", append([]string{"replay", "--workers", "2"}, c.files...)...)...)
 	_ = load.Until("") // it has begun
 	one.Kill()
 	one.Wait()
@@ -70,13 +68,11 @@ func TestShardedDeployment(t *testing.T) {
 		t.Errorf("the loader: exit status %d: %s", status, load.Said())
 	}
 	t.Setenv("INDEXER_INDEX_SHARDS", "4")
-	for strings.Contains(runIndexer(t, f.args("reader", "query", "lighthouse")...), "incomplete") {
-		if t.Context().Err() != nil {
-			t.Fatal("nobody takes the shards of the worker that was killed")
-		}
-	}
-	if got, want := digest(t, f.args("reader")...), digest(t, embedded...); got != want {
-		t.Errorf("digest %s, and that of one process %s", got, want)
+	until(t, func() bool { // the other worker takes the shards of the one that was killed
+		return !strings.Contains(runIndexer(t, f.args("reader", "query", "lighthouse")...), "incomplete")
+	})
+	if got := digest(t, f.args("reader")...); got != c.digest {
+		t.Errorf("digest %s, and that of one process %s", got, c.digest)
 	}
 	merged := answers(t, f.args("reader")...)
 	if strings.Contains(merged[0], `"total":0`) {
@@ -96,11 +92,10 @@ func TestShardedDeployment(t *testing.T) {
 	}
 	f.postgres.Restart(t)
 	stopChild(t, two)
-	for status := http.StatusOK; status == http.StatusOK; status, _ = server.do("/readyz", nil) {
-		if t.Context().Err() != nil {
-			t.Fatal("the server is ready although no worker keeps a shard")
-		}
-	}
+	until(t, func() bool { // no worker keeps a shard any more
+		status, _ := server.do("/readyz", nil)
+		return status != http.StatusOK
+	})
 	server.stop()
 	data := filepath.Join(f.dir, "two")
 	sameAnswers(t, "from directories", answers(t, "--data", data), merged)
@@ -115,7 +110,7 @@ func TestShardedDeployment(t *testing.T) {
 	}
 	server.stop()
 	mixed := filepath.Join(f.dir, "mixed") // undivided files next to a shard
-	for to, from := range map[string]string{repository.IndexDir(mixed): repository.IndexDir(embedded[1]), repository.ShardDir(mixed, 0, 4): repository.ShardDir(data, 0, 4)} {
+	for to, from := range map[string]string{repository.IndexDir(mixed): repository.IndexDir(c.data), repository.ShardDir(mixed, 0, 4): repository.ShardDir(data, 0, 4)} {
 		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}

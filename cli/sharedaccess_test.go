@@ -15,9 +15,8 @@ func TestGroupAccessOnASharedStore(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database")
 	}
-	dir := t.TempDir()
-	data, store := filepath.Join(dir, "data"), pgtest.Shared(t).Schema(t)
-	runIndexer(t, append([]string{"--data", data, "--store", store, "replay"}, recordedWeb(t, dir)...)...)
+	data, store := filepath.Join(t.TempDir(), "data"), pgtest.Shared(t).Schema(t)
+	runIndexer(t, append([]string{"--data", data, "--store", store, "replay"}, recordedCrawl(t).files...)...)
 	t.Setenv("INDEXER_GROUP_ACCESS", "true")
 	server, _ := serveChild(t, "", data, "--store", store)
 	err := filepath.WalkDir(data, func(path string, e fs.DirEntry, err error) error {

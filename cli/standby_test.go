@@ -16,14 +16,18 @@ import (
 	"github.com/webindexer/indexer/web/browsertest"
 )
 
+var packed fixture
+
 // warcs are two recorded webs.
 func warcs(t *testing.T) (lighthouse, bakery string) {
 	t.Helper()
-	dir := t.TempDir()
-	lighthouse, bakery = filepath.Join(dir, "lighthouse.warc.gz"), filepath.Join(dir, "bakery.warc.gz")
-	mustRun(t, "pack", "../testdata/sites/lighthouse.txt", "-o", lighthouse)
-	mustRun(t, "pack", "../testdata/sites/bakery.txt", "-o", bakery)
-	return lighthouse, bakery
+	names := []string{"lighthouse", "bakery"}
+	dir := packed.at(t, func(dir string) {
+		for _, name := range names {
+			mustRun(t, "pack", "../testdata/sites/"+name+".txt", "-o", filepath.Join(dir, name))
+		}
+	})
+	return filepath.Join(dir, names[0]), filepath.Join(dir, names[1])
 }
 
 // A server gives the data directory to a replay and takes it again when that has ended,
@@ -43,8 +47,7 @@ func TestServeHandsOver(t *testing.T) {
 		replay := startChild(t, "", "--data", data, "replay", pipe)
 		replay.Until("to release the data directory")
 		w := attach(t, pipe) // it has the directory
-		for !s.isElsewhere() {
-		}
+		until(t, s.isElsewhere)
 		v.untilState("good") // of the replay
 		if end.signal == 0 {
 			feedPipe(t, w, bakery)
@@ -55,8 +58,7 @@ func TestServeHandsOver(t *testing.T) {
 		if status := replay.ends(); status != end.status {
 			t.Errorf("%s: exit status %d: %s", end.how, status, replay.Said())
 		}
-		for s.isElsewhere() {
-		}
+		until(t, s.isHere)
 		v.untilState("good") // of the server
 	}
 	if n := v.leave(); n[http.StatusOK] == 0 {
@@ -229,8 +231,7 @@ func TestQuestionsSurviveAHandover(t *testing.T) {
 	}
 	cancel()
 	asking.Wait()
-	for s.isElsewhere() {
-	}
+	until(t, s.isHere)
 }
 
 // Of two servers one has the directory, and the other one takes it when that is killed.

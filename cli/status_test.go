@@ -58,16 +58,15 @@ func TestStatus(t *testing.T) {
 	f.wantCrawlShown()
 	one.Kill()
 	one.Wait()
-	load := startChild(t, "", f.args("loader", append([]string{"replay"}, recordedWeb(t, f.dir)...)...)...)
-	waits := func() bool {
+	load := startChild(t, "", f.args("loader", append([]string{"replay"}, recordedCrawl(t).files...)...)...)
+	looks := 0
+	until(t, func() bool { // the loader is starting, and the worker's token expires
 		s = f.look()
-		return s.Backlog["document"] > 0 && s.OldestMS > 0 && s.hasProblem("no worker runs")
-	}
-	for looks := 0; !waits(); looks++ { // the loader is starting, and the worker's token expires
-		if looks == 300 {
+		if looks++; looks > 300 {
 			t.Fatalf("without a worker, status says %+v; the loader says %s", s, load.Said())
 		}
-	}
+		return s.Backlog["document"] > 0 && s.OldestMS > 0 && s.hasProblem("no worker runs")
+	})
 	load.Kill()
 	load.Wait()
 	f.oracleAt = nil
@@ -94,12 +93,15 @@ func (f *fleet) wantCrawlShown() {
 	}))
 	defer host.Close()
 	crawler := startChild(f.t, "", f.args("crawler", "crawl", "--allow-private", host.URL)...)
-	s := f.look()
-	for looks := 0; s.Crawl == nil || s.Crawl.Free > 0; looks++ { // the crawler is starting
-		if s = f.look(); looks > 60 {
+	var s state
+	looks := 0
+	until(f.t, func() bool { // the crawler is starting
+		s = f.look()
+		if looks++; looks > 60 {
 			f.t.Fatalf("status shows %+v of a crawler that says %s", s.Crawl, crawler.Said())
 		}
-	}
+		return s.Crawl != nil && s.Crawl.Free == 0
+	})
 	if list := s.Crawl.Crawlers; len(list) != 1 || !list[0].Alive || list[0].Partitions != s.Crawl.Partitions || list[0].State.Process == 0 {
 		f.t.Errorf("with a crawler, status says %+v", s.Crawl)
 	}

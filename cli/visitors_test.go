@@ -9,9 +9,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/webindexer/indexer/internal/sleep"
 )
 
-// visitors request everything from a server without a pause until the test stops them.
+// visitors request everything from a server again and again until the test stops them.
 // Each response has to be a page, or say when to ask again; the events of the status
 // must continue, and none may call the pipeline stopped.
 type visitors struct {
@@ -25,6 +28,10 @@ type visitors struct {
 	ended   bool     // the events
 	news    *sync.Cond
 }
+
+// visitEvery is the pause between two visits of a page. It is much shorter than a handover, and leaves
+// the processor to the processes that hand over.
+const visitEvery = 10 * time.Millisecond
 
 func newVisitors(s *served) (*visitors, context.Context) {
 	ctx, cancel := context.WithCancel(s.t.Context())
@@ -47,6 +54,7 @@ func visitAll(s *served) *visitors {
 		v.all.Go(func() {
 			for ctx.Err() == nil {
 				v.get(ctx, path)
+				_ = sleep.For(ctx, visitEvery) // the context says when to stop
 			}
 		})
 	}

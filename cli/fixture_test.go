@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/webindexer/indexer/internal/sleep"
+)
+
+// fixtures is the directory of all fixtures while the tests run.
+var fixtures string
+
+// fixturesMain runs tests, and removes the fixtures.
+type fixturesMain struct{ M interface{ Run() int } }
+
+// Run implements the interface of testscript.Main.
+func (m fixturesMain) Run() int {
+	defer func() { _ = os.RemoveAll(fixtures) }() // in the directory for temporary files
+	return m.M.Run()
+}
+
+// fixture is a directory that several tests begin with, and that none of them changes.
+type fixture struct {
+	once sync.Once
+	dir  string
+}
+
+var fixturesMade sync.Once
+
+// at returns the directory, which the first caller makes.
+func (f *fixture) at(t *testing.T, make func(dir string)) string {
+	t.Helper()
+	f.once.Do(func() {
+		var err error
+		fixturesMade.Do(func() { fixtures, err = os.MkdirTemp("", "cli-fixtures-") })
+		var dir string
+		if err == nil {
+			dir, err = os.MkdirTemp(fixtures, "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		make(dir)
+		f.dir = dir
+	})
+	if f.dir == "" {
+		t.Fatal("the directory could not be made; see the first test that has failed")
+	}
+	return f.dir
+}
+
+// copyOf copies a data directory that no process has.
+func copyOf(t *testing.T, data string) string {
+	t.Helper()
+	copied := filepath.Join(t.TempDir(), "data")
+	if err := errors.Join(os.CopyFS(copied, os.DirFS(data)), os.Chmod(copied, privateMode)); err != nil {
+		t.Fatal(err)
+	}
+	return copied
+}
+
+// until asks again and again until the answer is yes. It leaves the processor to whom it waits for
+// in between.
+func until(t *testing.T, condition func() bool) {
+	t.Helper()
+	for !condition() {
+		if err := sleep.For(t.Context(), 20*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
