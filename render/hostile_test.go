@@ -33,7 +33,7 @@ func TestHostilePages(t *testing.T) {
 	}
 	defer udp.Close()
 	b := open(t, render.Limits{HTMLBytes: 1 << 20, Requests: 100, HeapMiB: 64, RealTime: time.Minute})
-	impatient := open(t, render.Limits{RealTime: 5 * time.Second}) // ten times what a quiet page takes
+	impatient := open(t, render.Limits{RealTime: 2 * time.Second}) // several times what a page needs to begin to hang
 	at, host := listener.URL, strings.TrimPrefix(listener.URL, "http://")
 
 	for name, tt := range map[string]struct {
@@ -108,6 +108,7 @@ func TestHostilePages(t *testing.T) {
 	if n := reached.Load(); n > 0 {
 		t.Errorf("%d requests left the browser", n)
 	}
+	impatient.SetRealTime(time.Minute)
 	if res := show(t, impatient, web{home: {"text/html", "<p>quiet"}}); !strings.Contains(string(res.HTML), "quiet") {
 		t.Errorf("after all, a quiet page is %q, failure %q", res.HTML, res.Failure)
 	}
