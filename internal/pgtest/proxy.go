@@ -55,6 +55,7 @@ func At(t testing.TB, setting, address string) string {
 	}
 	q := u.Query()
 	q.Del("host")
+	q.Del("port")
 	q.Set("sslmode", "disable")
 	u.Host, u.RawQuery = address, q.Encode()
 	return u.String()

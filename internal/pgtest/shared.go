@@ -100,9 +100,10 @@ func (s *Server) Emptied(t testing.TB, key string) string {
 	return s.URL(name)
 }
 
-// URL returns the connection string of a schema; without one, for pgx itself.
+// URL returns the connection string of a schema; without one, for pgx itself. It names the port,
+// because PGPORT may name that of another server.
 func (s *Server) URL(schema string) string {
-	q := url.Values{"host": {s.dir}, "user": {role}}
+	q := url.Values{"host": {s.dir}, "port": {port}, "user": {role}}
 	if schema != "" {
 		q.Set("schema", schema)
 	}
