@@ -109,7 +109,7 @@ func readMeta(ctx context.Context, q querier) (meta, error) {
 	err := q.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE key=?), (SELECT value FROM meta WHERE key=?), (SELECT value FROM meta WHERE key=?), (SELECT value FROM meta WHERE key=?)`,
 		metaID, metaAnalyzer, metaShards, metaSucceeds).Scan(&m.id, &analyzer, &shards, &m.succeeds)
 	switch {
-	case sqliteCode(err) != 0:
+	case sqliteCode(err) != 0, err != nil && ctx.Err() != nil:
 		return meta{}, fmt.Errorf("table meta: %w", err)
 	case err != nil:
 		return meta{}, fmt.Errorf("%w: table meta: %w", ErrCorrupt, err)

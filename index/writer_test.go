@@ -306,3 +306,13 @@ func TestCancelledApply(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCancelledOpen: that a caller has gone is no damage.
+func TestCancelledOpen(t *testing.T) {
+	w := openTestWriter(t, t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := readMeta(ctx, w.db); !errors.Is(err, context.Canceled) || IsDamage(err) {
+		t.Error(err)
+	}
+}
