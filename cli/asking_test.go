@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/repository"
 )
 
 // TestAskAgain: a process that releases the data directory of a shared store, too, has its
@@ -70,5 +71,21 @@ func TestAnotherStore(t *testing.T) {
 		if answers := !errors.Is(err, control.ErrNobody); answers != tt.answers {
 			t.Errorf("%q is asked about %q: %v", tt.theirs, tt.ours, err)
 		}
+	}
+}
+
+// TestAskAfterInterrupt: a process that is interrupted while it answers has the question asked
+// again, as one that is killed has.
+func TestAskAfterInterrupt(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	questions["long"] = func(ctx context.Context, _ *repository.Repository, _ control.Request, _, _ io.Writer) error {
+		interrupt()
+		return ctx.Err()
+	}
+	defer delete(questions, "long")
+	s := &session{app: newApp(strings.NewReader(""), io.Discard, io.Discard)}
+	var said bytes.Buffer
+	if status := s.answer(ctx, control.Request{Command: "long"}, &said, &said); status != statusAskAgain || said.Len() > 0 {
+		t.Errorf("status %d: %s", status, &said)
 	}
 }

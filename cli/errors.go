@@ -34,7 +34,7 @@ const (
 	statusInterrupted = 130
 )
 
-// statusAskAgain is the answer of a process that is releasing the data directory. It tells
+// statusAskAgain is the answer of a process that is releasing the data directory, or ending. It tells
 // the client to ask the next holder. No command exits with it.
 const statusAskAgain = 75
 

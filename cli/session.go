@@ -185,12 +185,9 @@ func (s *session) answer(ctx context.Context, req control.Request, stdout, stder
 		return report(&usageError{reason: fmt.Sprintf("the process that has the data directory does not know the request %q; use the same version of indexer", req.Command)}, stderr, asJSON)
 	}
 	err := s.run(ctx, run, req, stdout, stderr)
-	switch {
-	case err != nil && ctx.Err() != nil && s.leaving.Load():
-		return statusAskAgain
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+	if err != nil && ctx.Err() != nil && (s.leaving.Load() || errors.Is(err, context.Canceled)) {
 		// The client was not interrupted: this process is stopping, or the client is gone.
-		err = fmt.Errorf("%w: %w", control.ErrCutOff, err)
+		return statusAskAgain
 	}
 	return report(err, stderr, asJSON)
 }
