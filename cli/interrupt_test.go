@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/webindexer/indexer/internal/control"
 )
 
 // A command that is interrupted before its result is complete says so with its exit
@@ -91,5 +94,26 @@ func TestWithInterrupt(t *testing.T) {
 	}
 	if err := withInterrupt(ctx, nil); err != nil {
 		t.Errorf("a command that was done all the same: %v", err)
+	}
+}
+
+// TestInterruptedWhileAsking: a command that loads is interrupted while it asks another process for
+// the data directory.
+func TestInterruptedWhileAsking(t *testing.T) {
+	data := lighthouseData(t)
+	table := openStore(t, data)
+	holder, err := control.Serve(data, func(context.Context, control.Request, io.Writer, io.Writer) int { return statusDone })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	interrupt(errInterrupted)
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	a.cfg.Data = data
+	if _, err := a.openToLoad(ctx); report(err, io.Discard, false) != statusInterrupted {
+		t.Error(err)
+	}
+	if err := errors.Join(holder.Close(t.Context()), table.Close()); err != nil {
+		t.Error(err)
 	}
 }

@@ -54,6 +54,8 @@ func (a *app) openToLoad(ctx context.Context) (*session, error) {
 		}
 		h, err := a.askHolder(ctx, true)
 		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
 		case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrCutOff):
 		case err != nil:
 			return nil, fmt.Errorf("%w; could not ask its process to release it: %w", inUse, err)
