@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
@@ -61,10 +62,20 @@ func (r *Repository) ShardDir(number, of int) string {
 	return ShardDir(r.dir, number, of)
 }
 
+// isPreparing reports whether this process has taken a shard that is not up to date yet.
+func (r *Repository) isPreparing(s Shard) bool {
+	return s.Holder != nil && r.leases.Preparing(observers.LeaseShard(s.Number), s.Holder)
+}
+
 // shardsHere are the shards whose files in the data directory are kept up to date, by this
-// process or by another one on this machine.
+// process or by another one on this machine. Like hasIndex, it waits for files that catch up.
 func (r *Repository) shardsHere(ctx context.Context) (list []*indexShard, err error) {
 	all, err := r.Shards(ctx)
+	for err == nil && slices.ContainsFunc(all, r.isPreparing) {
+		if err = sleep.For(ctx, preparingEvery); err == nil {
+			all, err = r.Shards(ctx)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

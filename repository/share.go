@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/repository/snapshot"
@@ -222,7 +223,8 @@ func (r *Repository) IndexHolder(ctx context.Context) (h *lease.Holder, err erro
 
 // hasIndex reports whether this process can read the index: it is not made of files, or the
 // files in the data directory are those that are kept up to date, by this process or by
-// another one on this machine.
+// another one on this machine. If this process has just taken the lease, hasIndex waits until the
+// files have caught up: until then they may be older than the store.
 func (r *Repository) hasIndex(ctx context.Context) (bool, error) {
 	if !r.shared() || r.other != nil {
 		return true, nil
@@ -231,13 +233,24 @@ func (r *Repository) hasIndex(ctx context.Context) (bool, error) {
 		list, err := r.shardsHere(ctx)
 		return len(list) > 0, err
 	}
-	h, err := r.IndexHolder(ctx)
-	if err != nil || h == nil {
-		return false, err
+	for {
+		h, err := r.IndexHolder(ctx)
+		if err != nil || h == nil {
+			return false, err
+		}
+		if r.leases.Preparing(observers.LeaseIndex, h) {
+			if err := sleep.For(ctx, preparingEvery); err != nil {
+				return false, err
+			}
+			continue
+		}
+		here, err := r.place()
+		return err == nil && h.Place.SameDirectory(here) && index.Exists(IndexDir(r.dir)), err
 	}
-	here, err := r.place()
-	return err == nil && h.Place.SameDirectory(here) && index.Exists(IndexDir(r.dir)), err
 }
+
+// preparingEvery is how often a process looks whether it has prepared for a lease.
+const preparingEvery = 20 * time.Millisecond
 
 // Waiting counts, by observer, the rows that wait for observers. In a repository that
 // several processes share it asks the table.
