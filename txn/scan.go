@@ -163,7 +163,7 @@ func (t *Txn) fillPage(ctx context.Context, r store.Range, size *int, add func(s
 		return nil
 	})
 	if errors.Is(err, errFull) {
-		err = t.db.checkAlive() // the reader does so only after a scan to the end
+		err = t.waitUntilAlive(ctx) // the reader does so only after a scan to the end
 	}
 	return next, err
 }

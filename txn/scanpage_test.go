@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/webindexer/indexer/store"
 )
@@ -106,4 +108,28 @@ func TestScanOfLargeValuesByTheDead(t *testing.T) {
 	if !errors.Is(err, ErrConflict) {
 		t.Errorf("scan by a dead process: %v", err)
 	}
+}
+
+// TestScanOfLargeValuesWhileSilent: a transaction that only reads outlasts a time without signs of life
+// at the end of a page of values, too.
+func TestScanOfLargeValuesWhileSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, o := &weighed{Table: sharedTable(t)}, &office{}
+		db, desk := openShared(t, w, o, Options{})
+		rows := setLarge(t, db)
+		tx := db.At(setC(t, db, "one"))
+		defer tx.Rollback()
+		w.after = func() {
+			if w.most >= scanBytes { // a page of values
+				w.after = nil
+				desk.setSilent(true)
+				time.AfterFunc(time.Second-aliveEvery/2, func() { desk.setSilent(false) })
+			}
+		}
+		found := 0
+		err := tx.Scan(t.Context(), "app", "row ", "", func(string, []Version) error { found++; return nil })
+		if err != nil || found < rows || w.after != nil {
+			t.Errorf("%d rows of %d, %v", found, rows, err)
+		}
+	})
 }

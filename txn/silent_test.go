@@ -12,7 +12,7 @@ import (
 func TestReadWhileSilent(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		then   func(*desk) // after a second
+		then   func(*desk) // just before a second is over
 		begin  bool        // a transaction that may commit
 		want   error       // nil: it reads
 		waited time.Duration
@@ -33,7 +33,7 @@ func TestReadWhileSilent(t *testing.T) {
 				defer tx.Rollback()
 				desk.setSilent(true)
 				begun := time.Now()
-				time.AfterFunc(time.Second, func() { tt.then(desk) })
+				time.AfterFunc(time.Second-aliveEvery/2, func() { tt.then(desk) }) // between two looks
 				v, err := tx.Get(t.Context(), "row", app("c"))
 				if tt.want == nil && (err != nil || string(v.Data) != "one") || tt.want != nil && !(errors.Is(err, tt.want) && errors.Is(err, ErrConflict)) {
 					t.Errorf("it reads %q, %v", v.Data, err)
