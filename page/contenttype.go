@@ -19,7 +19,9 @@ func OneContentType(h http.Header) {
 		return
 	}
 	mediaType, charset := "", ""
-	for value := range strings.SplitSeq(all, ",") {
+	for all != "" {
+		var value string
+		value, all = cutListed(all)
 		e := essence(value)
 		if !strings.Contains(e, "/") || e == "*/*" {
 			continue
@@ -36,6 +38,22 @@ func OneContentType(h http.Header) {
 	if mediaType != "" {
 		h.Set("Content-Type", mediaType)
 	}
+}
+
+// cutListed returns the first entry of a list and the rest. A comma in a quoted string divides nothing.
+func cutListed(list string) (first, rest string) {
+	quoted := false
+	for i := range len(list) {
+		switch list[i] {
+		case '"':
+			quoted = !quoted
+		case ',':
+			if !quoted {
+				return list[:i], list[i+1:]
+			}
+		}
+	}
+	return list, ""
 }
 
 // essence returns a media type in lower case without its parameters.

@@ -70,7 +70,8 @@ func codesFrom(first int, label string) map[rune]string {
 	return codes
 }
 
-// hasLastCode reports whether the last code of a character in Big5 counts.
+// hasLastCode reports whether the last code of a character in Big5 counts (Encoding standard, "index
+// Big5 pointer").
 func hasLastCode(r rune) bool {
 	switch r {
 	case '═', '╞', '╡', '╪', '十', '卅':
