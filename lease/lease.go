@@ -382,8 +382,8 @@ func (m *Manager) Keeps(name string) bool {
 	return m.held[name] != nil
 }
 
-// Preparing reports whether h, the holder of a lease, is this process, and it is not ready for the work
-// yet, or no longer: it is preparing for it, or giving the lease back.
+// Preparing reports whether h, the holder of a lease, is this process while it is not ready for the
+// work: it is still preparing, or is giving the lease back.
 func (m *Manager) Preparing(name string, h *Holder) bool {
 	return h.Token == m.live.Token() && !m.Keeps(name)
 }
