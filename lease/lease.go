@@ -91,6 +91,7 @@ type Manager struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
+	rests []rest // of opts.Wants; only run uses them
 	// Looks for which no offer is made after a failure, and those that are left (balance.go).
 	// Only run uses them.
 	bench, benched int
@@ -115,7 +116,7 @@ func New(db *txn.DB, live txn.Liveness, opts Options) *Manager {
 	if opts.Every <= 0 {
 		opts.Every = time.Second
 	}
-	return &Manager{db: db, live: live, opts: opts, held: make(map[string]*heldLease), serving: make(map[string]bool)}
+	return &Manager{db: db, live: live, opts: opts, held: make(map[string]*heldLease), serving: make(map[string]bool), rests: make([]rest, len(opts.Wants))}
 }
 
 // Start looks for leases from now on, until Stop. The end of ctx does not end it.
@@ -218,12 +219,18 @@ func (m *Manager) whileValid(ctx context.Context, fn func(context.Context)) {
 
 // tryAll tries to take each lease that this process wants, and serves those that it holds.
 func (m *Manager) tryAll(ctx context.Context) {
-	for _, w := range m.opts.Wants {
-		step := m.try
-		if m.Keeps(w.Name) {
-			step = m.serve
+	for i, w := range m.opts.Wants {
+		var err error
+		switch r := &m.rests[i]; {
+		case m.Keeps(w.Name):
+			err = m.serve(ctx, w)
+		case r.left > 0:
+			r.left--
+		default:
+			err = m.try(ctx, w)
+			r.after(err)
 		}
-		if err := step(ctx, w); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
+		if err != nil && ctx.Err() == nil && m.opts.Failed != nil {
 			m.opts.Failed(fmt.Errorf("lease %s: %w", w.Name, err))
 		}
 	}

@@ -28,6 +28,8 @@ type indexFiles struct {
 	dir  string
 	opts index.WriterOptions
 
+	outage outage // of the index, if it is not index files
+
 	// mu is held shared by every writer, and exclusively by each step of a rebuild; see
 	// Reindex.
 	mu      sync.RWMutex
@@ -68,7 +70,13 @@ func (f *indexFiles) write(do func(observers.Sink) error) error {
 	if f.current == nil {
 		return fmt.Errorf("%w: the index is not open", notify.ErrFatal)
 	}
-	if err := do(f.current); err != nil {
+	switch err := do(f.current); {
+	case err == nil:
+		f.outage.answered()
+	case errors.Is(err, index.ErrUnavailable):
+		f.outage.failed(err)
+		return fileError(err)
+	default:
 		return fileError(err)
 	}
 	if f.next == nil || f.nextFailed.Load() != nil {

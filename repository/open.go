@@ -172,6 +172,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 		opts.Log = zap.NewNop()
 	}
 	r := &Repository{dir: dir, log: opts.Log, share: opts.Share, other: opts.Index, opened: time.Now().UTC(), tracker: observers.NewTracker(), counted: counts.NewCache(), gate: semaphore.NewWeighted(allTurns), solving: make(chan struct{}, 1)}
+	r.files.outage.log = opts.Log
 	r.tracing.log = trace.NewLog(cmp.Or(opts.Trace, trace.DefaultRecords))
 	r.tracker.Watch(func(row string, loaded, searchable time.Time) {
 		r.tracing.log.Found(row, loaded, searchable)
@@ -422,6 +423,9 @@ func (r *Repository) events() notify.Events {
 		},
 		StoreFailed: func(err error) { r.log.Warn("the store did not answer, will try again", zap.Error(err)) },
 		Failed: func(observer string, rows []string, attempt int, err error) {
+			if errors.Is(err, notify.ErrUnavailable) {
+				return // see outage
+			}
 			first := make([]string, min(len(rows), loggedRows))
 			for i := range first {
 				first[i] = r.rowText(observer, rows[i])

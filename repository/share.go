@@ -164,11 +164,14 @@ func (r *Repository) makeWants(opts Options) {
 	}
 	r.wants = make(map[string]lease.Want)
 	for name, prepare := range gained {
+		level := zap.InfoLevel
 		r.wants[name] = lease.Want{Name: name, Tasks: tasks[name], Gained: func(ctx context.Context) error {
 			if err := prepare(ctx); err != nil {
+				level = zap.WarnLevel // the log has the failure, so it gets the recovery
 				return err
 			}
-			r.log.Info("this process now holds a lease", zap.String("lease", name))
+			r.log.Log(level, "this process now holds a lease", zap.String("lease", name))
+			level = zap.InfoLevel
 			return nil
 		}}
 	}

@@ -1,0 +1,45 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestRest: a process that cannot prepare for a lease tries again at growing intervals, and takes
+// the lease after the cause has gone.
+func TestRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t)
+		var began time.Time
+		var at []time.Duration
+		broken := true
+		m := f.join(Options{Wants: []Want{{Name: "x", Gained: func(context.Context) error {
+			at = append(at, time.Since(began).Truncate(time.Second))
+			if broken {
+				return errors.New("the server is away")
+			}
+			return nil
+		}}}})
+		m.opts.Every = time.Second
+		began = time.Now()
+		m.Start(t.Context())
+		time.Sleep(200 * time.Second)
+		synctest.Wait()
+		if want := []time.Duration{0, 2, 5, 10, 19, 36, 67, 98, 129, 160, 191}; !slices.EqualFunc(at, want, func(a, b time.Duration) bool { return a == b*time.Second }) {
+			t.Errorf("tried after %v; want after %d seconds", at, want)
+		}
+		broken = false
+		time.Sleep((restMost + 1) * time.Second)
+		synctest.Wait()
+		if !m.Held("x") {
+			t.Error("nobody has the lease, although the cause has gone")
+		}
+		if err := m.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
