@@ -14,7 +14,7 @@ import (
 
 // Version is the version of the meaning of Counts, and of the form in which a Cache is stored. It
 // rises when anything is counted in another way, because counts are stored (repository/closed.go).
-const Version = 3
+const Version = 4
 
 // Counts says what a repository holds.
 type Counts struct {

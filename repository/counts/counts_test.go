@@ -23,6 +23,9 @@ func TestRead(t *testing.T) {
 		}, counts.Counts{URLs: 6, Pages: 1, Redirects: 1, Gone: 1, Failed: 2, Other: 1, Clusters: 1, Indexed: 1}},
 		"a failed fetch changes nothing": {[]string{"a.example/ at=1 page", "a.example/ at=2 failed"},
 			counts.Counts{URLs: 1, Pages: 1, Clusters: 1, Indexed: 1}},
+		"a revisit changes no outcome": {[]string{"a.example/ at=1 page", "a.example/ at=2 failed", "a.example/ at=3 revisit",
+			"b.example/ at=1 failed", "b.example/ at=2 revisit", "c.example/ at=1 revisit"},
+			counts.Counts{URLs: 3, Pages: 1, Failed: 1, Clusters: 1, Indexed: 1}},
 		"two copies, one hidden": {[]string{"a.example/ at=1 page text=same", "b.example/ at=1 page text=same", "c.example/ at=1 page text=other noindex"},
 			counts.Counts{URLs: 3, Pages: 3, Clusters: 2, Indexed: 1}},
 		"known by links, redirects and canonical links": {[]string{

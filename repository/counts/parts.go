@@ -139,8 +139,7 @@ func scanFetched(ctx context.Context, tx *txn.Txn, in span, documents bool) iter
 		column = schema.FetchContent.Name
 	}
 	return byKey(ctx, tx, in, schema.GroupFetch, column, wholeRow, func(it *item, name, data []byte) error {
-		it.tally[failed] = 0
-		if it.cells == 1 && string(name) == schema.FetchFailure.Name { // so far it is the only column
+		if it.cells == 1 && string(name) == schema.FetchFailure.Name { // the content would come before it
 			it.tally[failed] = 1
 		}
 		if data == nil {
