@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 
+	"go.uber.org/zap"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/shardrpc"
 	"github.com/webindexer/indexer/oracle/remote"
@@ -129,7 +131,8 @@ func (a *app) serveShards(l net.Listener, repo *repository.Repository, security 
 		return nil, err
 	}
 	s := &shardServer{repo: repo, of: a.cfg.IndexShards}
-	s.server = shardrpc.Serve(l, s, opts...)
+	panicked := func(err error) { a.log.Error("a search of a shard failed", zap.Error(err)) }
+	s.server = shardrpc.Serve(l, s, panicked, opts...)
 	return s, nil
 }
 

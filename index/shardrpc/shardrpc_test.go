@@ -31,6 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type holder struct {
 	readers []*index.Reader
 	gone    bool
+	panics  chan error
 }
 
 func (h *holder) Shards() []Shard { return []Shard{{0, 2}, {1, 2}} }
@@ -44,7 +45,7 @@ func (h *holder) Begin(ctx context.Context, number, of int) (index.Session, erro
 
 func serve(t *testing.T) (*holder, *Client, *Server) {
 	t.Helper()
-	h := new(holder)
+	h := &holder{panics: make(chan error, 1)}
 	var writers []*index.Writer
 	for range 2 {
 		dir := t.TempDir()
@@ -74,7 +75,7 @@ func serve(t *testing.T) (*holder, *Client, *Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Serve(l, h)
+	s := Serve(l, h, func(err error) { h.panics <- err })
 	c, err := Dial(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
@@ -160,10 +161,10 @@ func TestUnavailable(t *testing.T) {
 	}
 }
 
-// TestOddQuestions: a question that no search asks, as one of another version may, gets an error, and
-// the server goes on.
+// TestOddQuestions: a question that no search asks, as one of another version may, and one that meets
+// a bug get an error that says that the server panicked. The server reports the place, and goes on.
 func TestOddQuestions(t *testing.T) {
-	_, c, _ := serve(t)
+	h, c, _ := serve(t)
 	harbour := &query.Expr{Phrase: query.Phrase{Tokens: "harbour"}, In: postings.AllColumns}
 	for name, q := range map[string]*index.Question{
 		"empty word":           {Typed: &index.TypedQuestion{IDs: []int64{1}, Words: []string{""}}},
@@ -178,8 +179,11 @@ func TestOddQuestions(t *testing.T) {
 		if err != nil {
 			t.Fatalf("before %s: %v", name, err)
 		}
-		if a, err := session.Ask(t.Context(), q); !errors.Is(err, index.ErrUnavailable) || !strings.Contains(err.Error(), "a question that this program never asks") {
+		if a, err := session.Ask(t.Context(), q); !errors.Is(err, index.ErrUnavailable) || !strings.Contains(err.Error(), "the process that keeps the shard panicked") {
 			t.Errorf("%s: %+v, %v", name, a, err)
+		}
+		if told := <-h.panics; !strings.Contains(told.Error(), "panic: ") || !strings.Contains(told.Error(), "goroutine ") {
+			t.Errorf("%s: the server reports %v, without the stack", name, told)
 		}
 		if a, err := session.Ask(t.Context(), &index.Question{State: true}); err != nil || a.State.Documents != 20 {
 			t.Errorf("after %s: %+v, %v", name, a, err)
@@ -229,7 +233,7 @@ func (stopped) Close() error { return nil }
 func TestStoppedAmidSearch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := bufconn.Listen(1 << 10)
-		s := Serve(l, stopped{})
+		s := Serve(l, stopped{}, nil)
 		dial := func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }
 		c, err := Dial("stopped", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(dial))
 		if err != nil {
@@ -275,7 +279,7 @@ func TestTableOutlivesItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := bufconn.Listen(1 << 10)
 		h := slow{made: make(chan error, 1)}
-		s := Serve(l, h)
+		s := Serve(l, h, nil)
 		c, err := Dial("slow", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
 		if err != nil {
 			t.Fatal(err)
