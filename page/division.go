@@ -133,7 +133,7 @@ func (d *division) main(text []byte) ranges {
 	if m := main.without(d.lists); 4*m.size() >= main.size() || m.size() >= plenty {
 		main = m
 	}
-	main = main.trimmed(text).joined(text, MaxMainRanges)
+	main = main.trimmed(text).joined(MaxMainRanges)
 	if len(main) == 1 && main[0] == whole[0] {
 		return nil
 	}

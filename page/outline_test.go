@@ -130,7 +130,7 @@ func TestRanges(t *testing.T) {
 		{"enclose", ranges{{0, 2}, {3, 4}, {5, 6}}.enclose(Range{3, 8}), ranges{{0, 2}, {3, 8}}},
 		{"enclose nothing", ranges{{0, 2}}.enclose(Range{2, 2}), ranges{{0, 2}}},
 		{"trimmed", ranges{{0, 11}, {11, 13}, {12, 16}}.trimmed(text), ranges{{0, 10}, {13, 16}}},
-		{"joined", ranges{{0, 2}, {3, 4}, {8, 9}, {11, 12}}.joined(text, 2), ranges{{0, 4}, {8, 12}}},
+		{"joined", ranges{{0, 2}, {3, 4}, {8, 9}, {11, 12}}.joined(2), ranges{{0, 4}, {8, 12}}},
 	} {
 		if !reflect.DeepEqual(c.got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)

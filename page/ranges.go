@@ -73,9 +73,9 @@ func hasWord(text []byte) bool {
 	return false
 }
 
-// joined joins neighbours with nothing but white space between them, and then those with the
-// shortest gaps until there are at most limit.
-func (rs ranges) joined(text []byte, limit int) ranges {
+// joined joins neighbours that are at most one byte apart, and then those with the shortest
+// gaps until there are at most limit.
+func (rs ranges) joined(limit int) ranges {
 	if len(rs) < 2 {
 		return rs
 	}

@@ -41,7 +41,6 @@ const (
 	profileSize = 300 // trigrams of a language
 	// absentDistance is what a trigram of the profile adds that the text lacks.
 	absentDistance = profileSize
-	maxDistance    = profileSize * absentDistance
 )
 
 // loadProfiles returns the profiles by script, the Unicode name in lower case.
@@ -110,7 +109,7 @@ func isLatin(text string) bool {
 // computes is above its threshold of 0.8 if the best score is ahead of the second by a
 // share that depends on how many trigrams there are.
 func (p *profiles) nearest(ranking []trigram) (lang whatlanggo.Lang, reliable bool) {
-	scores := make([]int, len(p.languages)) // maxDistance − distance
+	scores := make([]int, len(p.languages)) // profileSize · absentDistance − distance
 	for n, t := range ranking {
 		for _, o := range p.trigrams[t] {
 			d := n - int(o.rank)
