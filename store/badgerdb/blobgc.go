@@ -232,7 +232,7 @@ func (r *reader) pointersOf(ctx context.Context, g *group, fn func(key []byte, p
 			return nil
 		})
 		if err != nil {
-			return valueError(item.Key(), err)
+			return valueError(err)
 		}
 		if !ok {
 			continue

@@ -62,7 +62,7 @@ func (c *cursor) latest(fn func([]byte, uint64, *badger.Item) error) error {
 		return err
 	})
 	if err != nil {
-		return valueError(key, err)
+		return valueError(err)
 	}
 	if ts >= c.lo && ts <= c.hi {
 		if err := fn(key, ts, item); err != nil {
@@ -146,12 +146,12 @@ func (r *reader) cellValueTo(to []byte, g *group, item *badger.Item, head []byte
 		return err
 	})
 	if err != nil {
-		return nil, valueError(head, err)
+		return nil, valueError(err)
 	}
 	return value, nil
 }
 
-func valueError(key []byte, err error) error {
+func valueError(err error) error {
 	if errors.Is(err, store.ErrCorrupt) {
 		return err
 	}

@@ -71,9 +71,9 @@ func splitTS(key []byte) (head []byte, ts uint64, err error) {
 	return key[:n], ^binary.BigEndian.Uint64(key[n:]), nil
 }
 
-// nameEnd returns the offset behind the end mark of the name that starts at from.
-func nameEnd(key []byte, from int) (int, error) {
-	for i := from; ; {
+// rowEnd returns the offset behind the end mark of the row.
+func rowEnd(key []byte) (int, error) {
+	for i := 1; ; {
 		j := bytes.IndexByte(key[i:], escape)
 		if j < 0 || i+j+1 >= len(key) {
 			return 0, fmt.Errorf("%w: key %x has a name without an end", store.ErrCorrupt, key)

@@ -23,9 +23,9 @@ func FuzzKey(f *testing.F) {
 		if err != nil || ts != ts1 {
 			t.Fatalf("splitTS(%x) = %d, %v", k1, ts, err)
 		}
-		end, err := nameEnd(head, 1)
+		end, err := rowEnd(head)
 		if err != nil {
-			t.Fatalf("nameEnd(%x): %v", head, err)
+			t.Fatalf("rowEnd(%x): %v", head, err)
 		}
 		if row, col := unescape(head[1:end]), unescape(head[end:]); !bytes.Equal(row, row1) || !bytes.Equal(col, col1) {
 			t.Errorf("%x gives row %q, column %q; want %q, %q", k1, row, col, row1, col1)
@@ -44,7 +44,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("\x80a\x00\x01c\x00\x0112345678"), "")
 	f.Fuzz(func(t *testing.T, key []byte, table string) {
 		if head, _, err := splitTS(key); err == nil {
-			if end, err := nameEnd(head, 1); err == nil {
+			if end, err := rowEnd(head); err == nil {
 				_ = unescape(head[1:end])
 			}
 		}

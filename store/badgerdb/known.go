@@ -121,7 +121,7 @@ func (k *known) addHash(h uint64) {
 // has the column already says nothing about the row, because it may only seem to have it.
 func (k *known) addColumn(head []byte) {
 	k.add(head)
-	if end, err := nameEnd(head, 1); err == nil { // the committer has made the head
+	if end, err := rowEnd(head); err == nil { // the committer has made the head
 		k.add(head[:end])
 	}
 }
@@ -255,7 +255,7 @@ func (db *DB) scanKnownGroup(ctx context.Context, v *view, g *group) error {
 		last = bytes.Clone(head)
 		heads = append(heads, last)
 		if row == nil || len(head) < len(row) || string(head[:len(row)]) != string(row) {
-			end, err := nameEnd(head, 1)
+			end, err := rowEnd(head)
 			if err != nil {
 				return err
 			}

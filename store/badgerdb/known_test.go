@@ -86,7 +86,7 @@ func TestKnown(t *testing.T) {
 	defer db.views.release(v)
 	wrong := 0
 	for i := range 1000 {
-		if g := db.group("data"); !v.lacks(g.head(nil, fmt.Append(nil, "none", i), []byte("c"))) {
+		if g := db.group("data"); !v.lacks(g.head(fmt.Append(nil, "none", i), []byte("c"))) {
 			wrong++
 		}
 	}
@@ -187,7 +187,7 @@ func TestKnownOfScannedGroups(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := db.known.Load().has(db.group("data").head(nil, []byte(row), []byte("c"))); got != step.has {
+		if got := db.known.Load().has(db.group("data").head([]byte(row), []byte("c"))); got != step.has {
 			t.Errorf("step %d: the filter has the row: %v, want %v", i, got, step.has)
 		}
 		for n := range rows {
@@ -255,7 +255,7 @@ func TestKnownRecords(t *testing.T) {
 			t.Fatalf("after %d records, the filter was not read", appended)
 		}
 		for row := range rows {
-			if !k.has(db.group("data").head(nil, fmt.Append(nil, "row", row), []byte("c"))) {
+			if !k.has(db.group("data").head(fmt.Append(nil, "row", row), []byte("c"))) {
 				t.Fatalf("after %d records, the filter lacks row %d of %d", appended, row, rows)
 			}
 		}

@@ -83,7 +83,7 @@ func (r *reader) get(key []byte) (stored []byte, err error) {
 		return nil, err
 	}
 	if stored, err = ownValue(item); err != nil {
-		return nil, valueError(key, err)
+		return nil, valueError(err)
 	}
 	if stored == nil {
 		return nil, unreadable(key)
@@ -202,7 +202,7 @@ func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte,
 	err = c.visit(its.key, prefix, func(head []byte, ts uint64, item *badger.Item) error {
 		if ts+1 == met.bound && r.db.hints != nil {
 			if err := met.learn(item); err != nil {
-				return valueError(item.Key(), err)
+				return valueError(err)
 			}
 		}
 		if err := fn(head, ts, item); err != nil {

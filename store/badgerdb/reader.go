@@ -184,7 +184,7 @@ func (r *reader) getLatest(key []byte, lo, hi uint64, fn func([]byte, uint64, *b
 		return err
 	})
 	if err != nil {
-		return valueError(key, err)
+		return valueError(err)
 	}
 	if ts < lo || ts > hi {
 		return nil

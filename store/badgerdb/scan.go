@@ -108,7 +108,7 @@ func (s *scan) enterRow(head []byte) error {
 	if s.encodedRow != nil && bytes.HasPrefix(head, s.encodedRow) {
 		return nil
 	}
-	end, err := nameEnd(head, 1)
+	end, err := rowEnd(head)
 	if err != nil {
 		return err
 	}
