@@ -64,7 +64,6 @@ const (
 type clause struct {
 	kind    clauseKind
 	exclude bool
-	quoted  bool       // in quotes
 	text    string     // for site, lang and filetype the tag's value, for after and before the day
 	at      int        // where text begins in syntax.text; words and phrases only
 	either  [][]clause // the alternatives of a group; all clauses of an alternative hold
@@ -344,7 +343,7 @@ func (p *parser) quoted(c *clause) bool {
 	if !ok || !closed {
 		return false
 	}
-	c.quoted, c.text = true, strings.TrimSpace(inside)
+	c.text = strings.TrimSpace(inside)
 	c.at = p.at + 1 + strings.Index(inside, c.text)
 	p.at += len(inside) + 2
 	return true
