@@ -127,7 +127,7 @@ func unusable(e error) error {
 
 // asUnusable marks the error of a request that did not find the index.
 func asUnusable(err error) error {
-	if hasStatus(err, http.StatusNotFound) && !errors.Is(err, index.ErrUnusable) {
+	if isNotFound(err) && !errors.Is(err, index.ErrUnusable) {
 		return unusable(err)
 	}
 	return err

@@ -24,9 +24,9 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("OpenSearch answered %d %s: %s", e.status, e.kind, e.reason)
 }
 
-func hasStatus(err error, status int) bool {
+func isNotFound(err error) bool {
 	e, ok := errors.AsType[*statusError](err)
-	return ok && e.status == status
+	return ok && e.status == http.StatusNotFound
 }
 
 // isTemporary reports whether a status says nothing about the request: the server, or a proxy

@@ -107,7 +107,7 @@ func (x *Index) Inspect(ctx context.Context) (s Status, err error) {
 // inUse finds the index behind the alias; "" if there is none.
 func (x *Index) inUse(ctx context.Context) (name string, m meta, err error) {
 	found, err := x.list(ctx, x.c.address.name)
-	if hasStatus(err, 404) {
+	if isNotFound(err) {
 		return "", m, nil
 	}
 	if err != nil {
@@ -279,7 +279,6 @@ type Next struct {
 	target
 	x   *Index
 	old string // "" if there is none
-	id  string
 }
 
 // Begin makes an empty index with this ID; the current one stays in use. It removes what an
@@ -293,7 +292,7 @@ func (x *Index) Begin(ctx context.Context, id string) (*Next, error) {
 		return nil, fmt.Errorf("%w: %s; choose another name", ErrNotOurs, x.c.address)
 	}
 	others, err := x.list(ctx, x.c.address.name+"-*")
-	if err != nil && !hasStatus(err, 404) {
+	if err != nil && !isNotFound(err) {
 		return nil, err
 	}
 	highest := 0
@@ -306,7 +305,7 @@ func (x *Index) Begin(ctx context.Context, id string) (*Next, error) {
 			}
 		}
 	}
-	n := &Next{target: target{x.c, fmt.Sprintf("%s-%06d", x.c.address.name, highest+1)}, x: x, id: id}
+	n := &Next{target: target{x.c, fmt.Sprintf("%s-%06d", x.c.address.name, highest+1)}, x: x}
 	if old != "" && m.ID == id {
 		n.old = old
 	}
@@ -348,7 +347,7 @@ func (x *Index) Remove(ctx context.Context) error {
 }
 
 func (x *Index) remove(ctx context.Context, name string) error {
-	if err := x.c.call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !hasStatus(err, 404) {
+	if err := x.c.call(ctx, "DELETE", "/"+name, nil, nil); err != nil && !isNotFound(err) {
 		return fmt.Errorf("remove the index %s from OpenSearch: %w", name, err)
 	}
 	return nil

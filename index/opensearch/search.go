@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -137,7 +138,7 @@ func (c *client) byScore(ctx context.Context, body object) (*searchAnswer, error
 func (c *client) searchBy(ctx context.Context, how string, body object) (*searchAnswer, error) {
 	for tries := 0; ; tries++ {
 		a, err := c.searchAt(ctx, "/"+c.address.name+"/_search"+how, body)
-		if !hasStatus(err, http.StatusNotFound) {
+		if !isNotFound(err) {
 			return a, err
 		}
 		if tries == 3 {
@@ -179,9 +180,7 @@ func byID(ids []string) object { return object{"ids": object{"values": ids}} }
 // countsOf counts documents by conditions, at the same moment.
 func (c *client) countsOf(ctx context.Context, conditions []object, more object) (counts []int, a *searchAnswer, err error) {
 	aggregations := object{}
-	for name, what := range more {
-		aggregations[name] = what
-	}
+	maps.Copy(aggregations, more)
 	if len(conditions) > 0 {
 		aggregations["counts"] = object{"filters": object{"filters": conditions}}
 	}

@@ -31,7 +31,7 @@ func (x *Index) Snapshot(ctx context.Context) (*View, error) {
 	if err == nil {
 		err = x.c.call(ctx, "POST", "/"+name+"/_search/point_in_time?keep_alive="+keepAlive, nil, &opened)
 	}
-	if hasStatus(err, 404) {
+	if isNotFound(err) {
 		return nil, fmt.Errorf("%w at %s: %w", index.ErrNoIndex, x.c.address, err)
 	}
 	if err != nil {
