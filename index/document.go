@@ -88,7 +88,8 @@ type RankUpdate struct {
 // MaxText bounds the title plus text of a document, in bytes.
 const MaxText = 64 << 20
 
-func (c *Change) validate() error {
+// Validate returns an error that matches ErrInvalid if the change cannot be stored.
+func (c *Change) Validate() error {
 	if c.Seq > math.MaxInt64 {
 		return fmt.Errorf("%w: cluster %x: seq %d is not below 1<<63", ErrInvalid, c.Cluster[:4], c.Seq)
 	}

@@ -88,10 +88,6 @@ func NewRepeated(documents, total int64, counts map[uint16]int32) Repeated {
 	return Repeated{r.repeatedBy(total)}
 }
 
-// ValidChange reports whether a deletion can be stored; MakePortable does the same for
-// documents.
-func ValidChange(c *Change) error { return c.validate() }
-
 // ReadLists reads the lists of a Portable.
 func ReadLists(members, anchors string) (m []page.URL, a []Anchor, err error) {
 	if err := fromJSON([]byte(members), &m); err != nil {

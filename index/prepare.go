@@ -53,7 +53,7 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 
 // newPrepared checks a change, and does everything but what is costly.
 func newPrepared(c *Change) (*prepared, error) {
-	if err := c.validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	p := &prepared{Change: *c}

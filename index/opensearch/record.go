@@ -115,7 +115,7 @@ func parseCluster(text string) (c page.ContentKey, err error) {
 func recordOf(c *index.Change) (record, error) {
 	r := record{Kind: kindGrave, Cluster: documentID(c.Cluster), Seq: c.Seq}
 	if c.Doc == nil {
-		return r, index.ValidChange(c)
+		return r, c.Validate()
 	}
 	p, err := index.MakePortable(c)
 	if err != nil {
