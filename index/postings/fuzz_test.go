@@ -152,7 +152,7 @@ func TestDamage(t *testing.T) {
 		x, err := openPages(t.Context(), tb, spoiled)
 		for i := 0; err == nil && i < len(tokens); i++ {
 			var l *List
-			if l, err = x.Phrase(t.Context(), tokens[i:i+1], i == 6); err == nil {
+			if l, err = x.Token(t.Context(), tokens[i], i == 6); err == nil {
 				useList(t, l)
 			}
 		}
@@ -248,14 +248,14 @@ func TestLostTombstones(t *testing.T) {
 	tb := newTable(t, 1)
 	tb.exec("INSERT INTO fts(rowid, a) VALUES(1, 'rope'), (2, 'rope')")
 	tb.exec("DELETE FROM fts WHERE rowid=1")
-	if l, err := tb.open().Phrase(t.Context(), []string{"rope"}, false); err != nil || !slices.Equal(l.Rows(), []int64{2}) {
+	if l, err := tb.open().Token(t.Context(), "rope", false); err != nil || !slices.Equal(l.Rows(), []int64{2}) {
 		t.Fatalf("%v, %v", l, err)
 	}
 	for _, damage := range []string{"UPDATE fts_data SET block=x'04000000' WHERE id>=?", "DELETE FROM fts_data WHERE id>=?"} {
 		if _, err := tb.db.Exec(damage, int64(tombstones)<<pageBits); err != nil {
 			t.Fatal(err)
 		}
-		if l, err := tb.open().Phrase(t.Context(), []string{"rope"}, false); !errors.Is(err, ErrCorrupt) {
+		if l, err := tb.open().Token(t.Context(), "rope", false); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v, %v", damage, l, err)
 		}
 	}

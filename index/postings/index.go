@@ -52,12 +52,6 @@ func Open(ctx context.Context, table string, query Query) (*Index, error) {
 	return x, err
 }
 
-// Phrase is the rows in which the tokens follow each other; for one token, the rows that
-// have it. With prefix, the last token is only the beginning of a token.
-func (x *Index) Phrase(ctx context.Context, tokens []string, prefix bool) (*List, error) {
-	return Phrase(tokens, prefix, func(token string, prefix bool) (*List, error) { return x.Token(ctx, token, prefix) })
-}
-
 // Counts is the number of rows of each term with this prefix.
 func (x *Index) Counts(ctx context.Context, prefix string) (map[string]int, error) {
 	counts := make(map[string]int)

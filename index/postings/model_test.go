@@ -199,7 +199,7 @@ func (tb *table) compare() {
 	all := tb.instances()
 	x := tb.open()
 	for token, want := range all {
-		l, err := x.Phrase(t.Context(), []string{token}, false)
+		l, err := x.Token(t.Context(), token, false)
 		if err != nil {
 			t.Fatalf("%q: %v", token, err)
 		}
@@ -218,7 +218,7 @@ func (tb *table) compare() {
 		t.Errorf("totals %+v, want %d rows, %d tokens", x.Totals, rows, tokens)
 	}
 	for _, token := range []string{"absent", "w", "x", "0", "\uFFFF", "longlon"} {
-		if l, err := x.Phrase(t.Context(), []string{token}, false); err != nil || l.Len() > 0 && all[token] == nil {
+		if l, err := x.Token(t.Context(), token, false); err != nil || l.Len() > 0 && all[token] == nil {
 			t.Errorf("%q: %d rows, %v", token, l.Len(), err)
 		}
 	}
@@ -264,7 +264,7 @@ func (tb *table) comparePhrase(x *Index) {
 		tokens[len(tokens)-1] = string(r[:1+tb.rng.IntN(len(r))])
 		expr = `"` + strings.Join(tokens, " ") + `" *`
 	}
-	l, err := x.Phrase(t.Context(), tokens, prefix)
+	l, err := Phrase(tokens, prefix, func(token string, prefix bool) (*List, error) { return x.Token(t.Context(), token, prefix) })
 	if err != nil {
 		t.Fatalf("%s: %v", expr, err)
 	}
