@@ -165,7 +165,8 @@ func (f toldFetcher) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
 func (s *Session) MakeDue(t testing.TB, urls ...page.URL) {
 	t.Helper()
 	for _, u := range urls {
-		if err := s.Front.Postpone(t.Context(), crawler.Job{URL: u}, time.Now().Add(-time.Second), "the test wants it"); err != nil {
+		due := crawler.Refusal{Job: crawler.Job{URL: u}, Rule: "test", Why: "it comes again", Again: time.Now().Add(-time.Second)}
+		if err := s.Front.Refuse(t.Context(), due); err != nil {
 			t.Fatal(err)
 		}
 	}

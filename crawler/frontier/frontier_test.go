@@ -377,7 +377,7 @@ func TestQueueAgreesWithEntries(t *testing.T) {
 		case 0:
 			err = r.front.Refuse(ctx, refusal(rnd, j, r.clock))
 		case 1:
-			err = r.front.Postpone(ctx, j, r.clock.Add(time.Minute), "busy")
+			_, err = frontier.Again(ctx, r.db, []page.URL{j.URL}, r.clock.Add(time.Minute))
 		default:
 			var hrefs []string
 			for range rnd.IntN(4) {

@@ -88,20 +88,6 @@ func update(ctx context.Context, tx *txn.Txn, j crawler.Job, change func(*schema
 	return nil
 }
 
-// Postpone makes a URL due at another time, without a visit. Tests use it.
-func (f *Frontier) Postpone(ctx context.Context, j crawler.Job, due time.Time, why string) error {
-	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
-		return update(ctx, tx, j, func(e *schema.FrontierEntry) error {
-			e.State, e.Revisit, e.Due, e.Note = schema.EntryWaiting, true, due, why
-			return nil
-		})
-	})
-	if err != nil {
-		return fmt.Errorf("frontier: postpone %s: %w", j.URL, err)
-	}
-	return nil
-}
-
 // Refuse implements crawler.Frontier. A page that may no longer be fetched leaves the
 // index through a fetch with status 410 and the rule in a header field of our own. It
 // is a fetch like any other, so the index remains a function of the fetches.
