@@ -118,7 +118,7 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 				c.meter.pageBytes += x.bytes
 			}
 			apply(now) // first, because the delay depends on what it learns
-			c.finish(h, x, slots, now)
+			c.finish(x, slots, now)
 			c.push(h, now)
 			if err != nil {
 				return fmt.Errorf("crawler: %s: %w", r.url, err)
@@ -132,7 +132,7 @@ var errFetcherClosed = errors.New("the fetcher gave up the request without being
 
 // finish learns from the exchange and releases the slots, which open again after the
 // delay.
-func (c *Crawler) finish(h *host, x exchange, slots []*slot, now time.Time) {
+func (c *Crawler) finish(x exchange, slots []*slot, now time.Time) {
 	defer c.release(slots, now)
 	c.quiescent = false
 	if x.class == fetch.Canceled {

@@ -21,9 +21,6 @@ type Options struct {
 	UserAgent string
 	// Contact is a URL or mail address for reaching the operator of the crawl.
 	Contact string
-	// From is the operator's mail address for the From field (RFC 9110 section 10.1.2).
-	// Default: no such field.
-	From string
 
 	// Headers are fields, usually credentials, that are sent only to one site, by
 	// page.URL.Site. No Result contains them: RequestBlock is the request without them.

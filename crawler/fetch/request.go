@@ -23,7 +23,6 @@ func (f *Fetcher) newRequest(ctx context.Context, r Request) *http.Request {
 		"Accept":          {accept},
 		"Accept-Encoding": {acceptEncoding},
 	}
-	setValid(h, "From", f.opts.From)
 	setValid(h, "If-None-Match", r.ETag)
 	setValid(h, "If-Modified-Since", r.LastModified)
 	setValid(h, "Cookie", r.Cookies.For(r.URL))

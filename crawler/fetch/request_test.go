@@ -11,7 +11,7 @@ import (
 // TestRequestAsSent compares what a server received with the block for the record.
 func TestRequestAsSent(t *testing.T) {
 	s := serveRaw(t, answerWith("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nSet-Cookie: a=b\r\n\r\n"))
-	f := newFetcher(t, s.addr, func(o *Options) { o.Contact, o.From = "https://bot.test/about", "bot@bot.test" })
+	f := newFetcher(t, s.addr, func(o *Options) { o.Contact = "https://bot.test/about" })
 	for _, c := range []struct {
 		request Request
 		lines   string // the target, then the fields after the usual ones
@@ -40,7 +40,7 @@ func TestRequestAsSent(t *testing.T) {
 		}
 		target, extra, _ := strings.Cut(c.lines, "\n")
 		want := "GET " + target + " HTTP/1.1\nHost: h.test\nUser-Agent: indexer (+https://bot.test/about)\n" +
-			"Accept: " + accept + "\nAccept-Encoding: gzip, br, zstd, deflate\nFrom: bot@bot.test\n"
+			"Accept: " + accept + "\nAccept-Encoding: gzip, br, zstd, deflate\n"
 		if extra != "" {
 			want += extra + "\n"
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 
 	"github.com/webindexer/indexer/crawler/scope"
 	"github.com/webindexer/indexer/page"
@@ -74,9 +75,7 @@ func (r *Rules) Explain(ctx context.Context, u page.URL, depth int) (scope.Decis
 // Counts returns the refusals by rule.
 func (r *Rules) Counts() map[string]int64 {
 	counts := r.Scope.Counts()
-	for rule, n := range r.Traps.Counts() {
-		counts[rule] = n
-	}
+	maps.Copy(counts, r.Traps.Counts())
 	return counts
 }
 

@@ -25,10 +25,6 @@ var googleDialects = []dialectCase{
 
 type googleSuite struct {
 	Match []suiteMatch
-	Valid []struct {
-		Agent string
-		Valid bool
-	} `json:"valid_agent"`
 	Parse []struct {
 		Test     string
 		Robots   string
@@ -46,19 +42,12 @@ type googleSuite struct {
 func TestGoogleSuite(t *testing.T) {
 	var suite googleSuite
 	loadSuite(t, "google_robots.json", &suite)
-	if len(suite.Match) != 145 || len(suite.Valid) != 11 || len(suite.Parse) != 12 || len(suite.Path) != 19 || len(suite.Escape) != 4 {
+	if len(suite.Match) != 145 || len(suite.Parse) != 12 || len(suite.Path) != 19 || len(suite.Escape) != 4 {
 		t.Fatal("the suite is not the one the test was written for")
 	}
 	t.Run("match", func(t *testing.T) {
 		names := func(c suiteMatch) []string { return []string{c.Agent} }
 		runMatches(t, suite.Match, names, googleDialects)
-	})
-	t.Run("agent", func(t *testing.T) {
-		for _, c := range suite.Valid {
-			if got := ValidAgent(c.Agent); got != c.Valid {
-				t.Errorf("ValidAgent(%q) = %v, want %v", c.Agent, got, c.Valid)
-			}
-		}
 	})
 	t.Run("parse", func(t *testing.T) { testGoogleParse(t, suite) })
 	t.Run("path", func(t *testing.T) {

@@ -71,17 +71,6 @@ const (
 // wildcard is the product token of the group for all other crawlers.
 const wildcard = "*"
 
-// ValidAgent reports whether agent is a product token as RFC 9309 section 2.2.1 allows
-// a crawler to have: letters, hyphens and underscores only.
-func ValidAgent(agent string) bool {
-	for i := 0; i < len(agent); i++ {
-		if c := agent[i]; !isLetter(c) && c != '-' && c != '_' {
-			return false
-		}
-	}
-	return agent != ""
-}
-
 // matches reports whether a user-agent line concerns the crawler called name.
 func (m AgentMatching) matches(value, name string) bool {
 	if name == "" {

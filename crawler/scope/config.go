@@ -48,8 +48,8 @@ const NoMaxDepth = -1
 // is compared with all of them.
 const MaxPatterns = 1000
 
-// Config is what the user asks for. Start from DefaultConfig: the zero value takes only
-// the seeds, because its MaxDepth is 0.
+// Config is what the user asks for. The zero value takes only the seeds, because its MaxDepth
+// is 0.
 type Config struct {
 	Kind Kind
 	// MaxDepth is the number of links from a seed that are followed. 0 means only the
@@ -63,9 +63,6 @@ type Config struct {
 	Include []string
 	Exclude []string
 }
-
-// DefaultConfig takes the seeds' hosts to any depth.
-func DefaultConfig() Config { return Config{Kind: Host, MaxDepth: NoMaxDepth} }
 
 func (c *Config) validate() error {
 	if int(c.Kind) >= len(kindNames) {

@@ -50,7 +50,7 @@ func TestScope(t *testing.T) {
 }
 
 func newScope(t *testing.T, d *datadriven.TestData) (*Scope, error) {
-	config := DefaultConfig()
+	config := Config{MaxDepth: NoMaxDepth}
 	kind := "host"
 	d.MaybeScanArgs(t, "kind", &kind)
 	d.MaybeScanArgs(t, "depth", &config.MaxDepth)

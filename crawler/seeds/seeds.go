@@ -35,15 +35,6 @@ type Seed struct {
 // Seeds are the seeds of a file, in its order, each URL once.
 type Seeds []Seed
 
-// URLs returns the URLs of the seeds.
-func (s Seeds) URLs() []page.URL {
-	urls := make([]page.URL, len(s))
-	for i := range s {
-		urls[i] = s[i].URL
-	}
-	return urls
-}
-
 var (
 	// ErrTooMany is wrapped by the error for a file of more than MaxSeeds seeds.
 	ErrTooMany = fmt.Errorf("more than %d seeds; split the file and crawl the parts one after the other", MaxSeeds)

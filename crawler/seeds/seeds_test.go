@@ -84,7 +84,7 @@ func TestMaxLine(t *testing.T) {
 	long := strings.Repeat("x", 3*MaxLine)
 	fits := "b.example" + strings.Repeat(" ", MaxLine-len("b.example"))
 	list, err := Parse("f", strings.NewReader("a.example\n"+long+"\n"+fits+"\r\n"+fits+"  \nhttps://c.example/"+long[:page.MaxURLLength]+"\nd.example"))
-	if got := fmt.Sprint(list.URLs()); got != "[https://a.example/ https://b.example/ https://d.example/]" {
+	if got := show(list, nil); got != "1 https://a.example/ bare\n3 https://b.example/ bare\n6 https://d.example/ bare\n" {
 		t.Errorf("seeds %s", got)
 	}
 	var rejected *LineError
