@@ -24,12 +24,12 @@ import (
 const copyHelp = `
 Copy everything to another store: from a data directory to a database when one machine is
 no longer enough, back, or from one database to another. The copy has all versions, all
-pending work and all timestamps, so the index continues there where it was.
+pending work and all timestamps, so work continues there where it stopped.
 
-The source is the store of the settings (--data, --store). The target is a data directory,
-postgres://… or bigtable://…. It must be empty. Nobody may use the source or the target
-meanwhile: stop all workers, loaders, servers and oracles first. The command refuses a
-source that another process uses. At the end it compares both stores cell by cell.
+The source is the store that the settings name (--data, --store). The target is a data
+directory, postgres://… or bigtable://…, and must be empty. No other process may use either
+of them meanwhile: stop all workers, loaders, servers and oracles first. The command refuses
+a source that another process uses. At the end it compares both stores cell by cell.
 
 If the copy is interrupted or killed, run the same command again: it continues. Until the
 copy is complete, other commands refuse the target.

@@ -35,15 +35,16 @@ func (a *app) deadCommand() *cobra.Command {
 		Args:    exactly(0, "list, retry or drop"),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.deadSub("list", "List dead letters with their errors", "List the rows on which observers gave up, with the errors."),
-		a.deadSub("retry", "Run the observers again on dead letters", "Run observers again on rows on which they gave up, and wait until they are done. If a\nrow fails again, it stays in the list, and the exit status is 1."),
-		a.deadSub("drop", "Forget dead letters", "Remove rows from the list of dead letters without running the observers. What the\nindex holds for them does not change until they do. Name at least the observer."))
+	cmd.AddCommand(a.deadSub("list [OBSERVER [ROW]]", "List dead letters with their errors", "List the rows on which observers gave up, with the errors."),
+		a.deadSub("retry [OBSERVER [ROW]]", "Run the observers again on dead letters", "Run observers again on rows on which they gave up, and wait until they are done. If a\nrow fails again, it stays in the list, and the exit status is 1."),
+		a.deadSub("drop OBSERVER [ROW]", "Forget dead letters", "Remove rows from the list of dead letters without running the observers. What the\nindex holds for these rows does not change until the observers run on them."))
 	return cmd
 }
 
-func (a *app) deadSub(do, short, what string) *cobra.Command {
+func (a *app) deadSub(use, short, what string) *cobra.Command {
+	do, _, _ := strings.Cut(use, " ")
 	return &cobra.Command{
-		Use:     do + " [OBSERVER [ROW]]",
+		Use:     use,
 		Short:   short,
 		Long:    long("\n"+what, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer dead " + do + " document"),

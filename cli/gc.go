@@ -60,7 +60,7 @@ func (a *app) pinCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "pin NAME",
 		Short:   "Keep the current state, or an earlier one, readable",
-		Long:    long("\nKeep the current state, or the state at a timestamp, readable by name until it is\nunpinned or expires. All versions written since then are kept too.\nIf there is a pin of this name, it moves, and what it kept may be collected.", statusDone, statusFailed, statusUsage, statusInUse),
+		Long:    long("\nKeep the current state, or the state at a timestamp, readable by name until it is\nunpinned or expires. All versions written since then are kept too.\nIf a pin of this name exists, it moves, and versions that it alone kept may be\ncollected.", statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer gc pin before-upgrade --for 72h"),
 		Args:    exactly(1, "one name"),
 		RunE: func(cmd *cobra.Command, args []string) error {

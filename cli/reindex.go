@@ -22,8 +22,8 @@ The new files are written next to the old ones, which answer queries until the n
 replace them, so the disk needs room for both. Loading and crawling continue. If the
 rebuild is interrupted or killed, the old files stay in place; run it again.
 
-If a file there was not written by indexer, or belongs to another store, it is renamed,
-not deleted.
+If indexer did not write a file that is there, or if the file belongs to another store, the
+command renames it and does not delete it.
 
 If another process has the data directory open, the command runs in that process. On a store
 that several processes share, the worker that keeps the index files rebuilds them,

@@ -54,7 +54,7 @@ func (a *app) statusCommand() *cobra.Command {
 			return a.renew(cmd.Context(), watch, look)
 		},
 	}
-	cmd.Flags().DurationVar(&watch, "watch", 0, "repeat the output, every `time`")
+	cmd.Flags().DurationVar(&watch, "watch", 0, "repeat the output after this `time`")
 	cmd.Flags().Lookup("watch").NoOptDefVal = renewEvery.String()
 	return cmd
 }

@@ -18,9 +18,9 @@ const waitHelp = `
 Wait until all work is done: no row waits for an observer, no transaction is open, and
 everything loaded before is in the index.
 
-If no process has the data directory, this one runs the observers itself. Otherwise it
-waits for the process that has it. A crawl nearly always has pending work, so use
---timeout while one runs.`
+If no process has the data directory open, the command runs the observers itself. Otherwise
+it waits for the process that has it open, and on a store that several processes share, for
+the workers. A crawl nearly always has pending work, so use --timeout while one runs.`
 
 func (a *app) waitCommand() *cobra.Command {
 	var timeout time.Duration
