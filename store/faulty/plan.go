@@ -1,6 +1,6 @@
 // Package faulty wraps a store.Table so that one chosen operation goes wrong in one of the ways
-// in which a remote table can: it fails without effect, it takes effect and the answer is lost,
-// it takes effect late, or it is slow.
+// in which a real table can: it fails without effect, it takes effect and the answer is lost,
+// it takes effect late, the disk is full, or it is slow.
 //
 // A test walks n = 1, 2, 3 … and runs its scenario once for each n with the n-th
 // operation going wrong, until Probe.Met says that no operation had that number:
@@ -33,7 +33,7 @@ const (
 	// A read just fails.
 	Late
 	// Full returns an error that matches store.ErrNoSpace and store.ErrNotDone, as
-	// an engine does whose disk is full, and nothing happens. A read is let be.
+	// an engine does whose disk is full, and nothing happens. Reads are not affected.
 	Full
 	// Delay waits for Plan.Wait before the operation, or until its context ends.
 	Delay
