@@ -1,6 +1,6 @@
 // Package config holds the settings of the program. It reads them from a file, the
-// environment and flags. An unknown setting or an invalid value is an error that says where
-// it stands, never a silent default.
+// environment and flags. An unknown setting or an invalid value is an error that names the
+// line, the variable or the flag, never a silent default.
 package config
 
 import "time"
