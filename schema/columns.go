@@ -101,7 +101,8 @@ var (
 	// Member marks a member's row. w: cluster, document
 	Member = txn.Column{Group: GroupMember, Name: "x"}
 
-	// Indexed is the index document of a cluster as it was last exported. w: index
+	// Indexed is the index document of a cluster as it was last exported. w: index, count,
+	// rerank
 	Indexed = txn.Column{Group: GroupIndex, Name: "doc"}
 	// Dirty is never written; a weak notification says that something has changed on
 	// which the index document depends. o: index
