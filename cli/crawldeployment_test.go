@@ -197,6 +197,8 @@ func TestCrawlDeployment(t *testing.T) {
 		}
 		t.Log(c.Said())
 	}
+	f.wantNoDirectory("two")
+	f.wantNoDirectory("three")
 	hosts.wantPolite(t, delay)
 	if got := digest(t, f.args("reader")...); got != want {
 		t.Errorf("digest %s, and that of one process %s", got, want)

@@ -26,7 +26,7 @@ func (a *app) dirMode() fs.FileMode {
 }
 
 // prepareAccess sets the access rights of the data directory before anything is created in
-// it. With create, it creates the directory.
+// it. With create, it creates the directory; without it, there may be none.
 //
 // The mode of the directory decides. The umask keeps this process from creating files with
 // more rights than the directory has, including the files of libraries, whose modes we do
@@ -44,6 +44,10 @@ func (a *app) prepareAccess(create bool) error {
 		}
 	}
 	info, err := os.Stat(dir)
+	if !create && errors.Is(err, fs.ErrNotExist) {
+		osfile.SetUmask(0o077 &^ a.dirMode().Perm())
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("inspect the data directory: %w", err)
 	}

@@ -209,7 +209,8 @@ func (a *app) openShared(ctx context.Context, loads bool) (*session, error) {
 		return nil, err
 	}
 	s.deployment = d
-	if err := a.prepareAccess(true); err != nil {
+	// A process that runs no observers writes nothing there.
+	if err := a.prepareAccess(d.alone || a.share.Works); err != nil {
 		return nil, denied(errors.Join(err, d.leave()))
 	}
 	if !d.alone {

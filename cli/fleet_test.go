@@ -175,6 +175,15 @@ func (f *fleet) finish(l *load, others ...*child) {
 	if status := l.ends(); status != 0 {
 		f.t.Fatalf("the loader: exit status %d: %s", status, l.Said())
 	}
+	f.wantNoDirectory("loader")
+}
+
+// wantNoDirectory: a process that runs no observers makes no data directory.
+func (f *fleet) wantNoDirectory(data string) {
+	f.t.Helper()
+	if _, err := os.Stat(filepath.Join(f.dir, data)); !errors.Is(err, fs.ErrNotExist) {
+		f.t.Errorf("there is a data directory of %s, which writes nothing there: %v", data, err)
+	}
 }
 
 // take takes a timestamp, which must be the greatest so far.

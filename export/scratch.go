@@ -18,6 +18,9 @@ type scratch struct {
 }
 
 func newScratch(dir string) (*scratch, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil { // a process that has used only a shared store has made none
+		return nil, fmt.Errorf("export: make a directory for temporary files: %w", err)
+	}
 	f, err := os.CreateTemp(dir, ".export-*")
 	if err != nil {
 		return nil, fmt.Errorf("export: create a temporary file: %w", err)

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/webindexer/indexer/internal/testenv"
@@ -78,19 +80,25 @@ func TestSorterPassesErrorsOn(t *testing.T) {
 	}
 }
 
-// A directory that is not there, and a run that was cut off or damaged, are errors.
+// A directory that is not there is made. One that cannot be made, and a run that was cut off or damaged, are errors.
 func TestSorterWithoutItsFile(t *testing.T) {
-	s := NewSorter(t.TempDir()+"/none", 1)
-	if err := s.Add([]byte("a")); err != nil {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Add([]byte("b")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no directory: %v", err)
+	for dir, want := range map[string]error{filepath.Join(t.TempDir(), "none"): nil, filepath.Join(file, "none"): syscall.ENOTDIR} {
+		s := NewSorter(dir, 1)
+		if err := s.Add([]byte("a")); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Add([]byte("b")); !errors.Is(err, want) {
+			t.Errorf("%s: %v; want %v", dir, err, want)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	s = NewSorter(t.TempDir(), 45) // two records a run
+	s := NewSorter(t.TempDir(), 45) // two records a run
 	for _, record := range []string{"aaaa", "bbbb", "cccc", "dddd"} {
 		if err := s.Add([]byte(record)); err != nil {
 			t.Fatal(err)

@@ -185,8 +185,10 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 			err = errors.Join(err, r.Close())
 		}
 	}()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data directory: %w", err)
+	if opts.Share == nil || opts.Share.Works {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("make the data directory: %w", err)
+		}
 	}
 	if r.table, err = openTable(ctx, dir, opts); err != nil {
 		return nil, fmt.Errorf("open the repository: %w", err)

@@ -75,8 +75,9 @@ func existingParent(dir string) string {
 	}
 }
 
-// FreeBytes returns how many bytes may still be written to the disk of a directory.
-func FreeBytes(dir string) (int64, error) { return freeBytes(dir) }
+// FreeBytes returns how many bytes may still be written to the disk of a directory, which need not
+// exist yet.
+func FreeBytes(dir string) (int64, error) { return freeBytes(existingParent(dir)) }
 
 // faultError turns a fault of mapped memory into an error: the disk is full, the file was
 // truncated, or the disk has failed.
