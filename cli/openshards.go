@@ -131,8 +131,8 @@ func (a *app) serveShards(l net.Listener, repo *repository.Repository, security 
 		return nil, err
 	}
 	s := &shardServer{repo: repo, of: a.cfg.IndexShards}
-	panicked := func(err error) { a.log.Error("a search of a shard failed", zap.Error(err)) }
-	s.server = shardrpc.Serve(l, s, panicked, opts...)
+	report := func(err error) { a.log.Error("a search of a shard failed", zap.Error(err)) }
+	s.server = shardrpc.Serve(l, s, report, opts...)
 	return s, nil
 }
 

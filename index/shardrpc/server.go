@@ -40,9 +40,9 @@ const (
 	tableWithin = time.Minute
 )
 
-// Serve answers on a listener, until Stop. panicked receives each panic in an answer, with its
+// Serve answers on a listener, until Stop. report receives each panic in an answer, with its
 // stack. The options say who is admitted.
-func Serve(l net.Listener, h Holder, panicked func(error), opts ...grpc.ServerOption) *Server {
+func Serve(l net.Listener, h Holder, report func(error), opts ...grpc.ServerOption) *Server {
 	opts = append(opts, grpc.ForceServerCodec(codec{}), grpc.MaxRecvMsgSize(maxQuestion), grpc.MaxSendMsgSize(maxAnswer),
 		grpc.MaxConcurrentStreams(maxSessions), grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute}))
 	alive, end := context.WithCancel(context.Background())
@@ -51,7 +51,7 @@ func Serve(l net.Listener, h Holder, panicked func(error), opts ...grpc.ServerOp
 		ServiceName: serviceName, HandlerType: (*Holder)(nil),
 		Streams: []grpc.StreamDesc{{
 			StreamName: streamName, ServerStreams: true, ClientStreams: true,
-			Handler: func(_ any, stream grpc.ServerStream) error { return session(alive, h, panicked, stream) },
+			Handler: func(_ any, stream grpc.ServerStream) error { return session(alive, h, report, stream) },
 		}},
 	}, h)
 	go func() { s.done <- s.grpc.Serve(l) }()
@@ -79,7 +79,7 @@ func (s *Server) Stop() error {
 //
 // Only the first completion may take longer: it makes the table of the shard, which takes seconds if
 // the shard is large. The client has given up by then, but those who ask after it find the table.
-func session(alive context.Context, h Holder, panicked func(error), stream grpc.ServerStream) (err error) {
+func session(alive context.Context, h Holder, report func(error), stream grpc.ServerStream) (err error) {
 	if end, ok := stream.Context().Deadline(); !ok || time.Until(end) > 2*sessionWithin {
 		return status.Error(codes.InvalidArgument, "a search of a shard needs a deadline")
 	}
@@ -114,7 +114,7 @@ func session(alive context.Context, h Holder, panicked func(error), stream grpc.
 			outlive()
 		}
 		r := reply{}
-		if r.Answer, err = ask(ctx, s, &q, panicked); err != nil {
+		if r.Answer, err = ask(ctx, s, &q, report); err != nil {
 			r.Error = err.Error()
 		}
 		if err := stream.SendMsg(&r); err != nil {
@@ -125,10 +125,10 @@ func session(alive context.Context, h Holder, panicked func(error), stream grpc.
 
 // ask answers a question. A panic breaks the search, but not the process. It is a bug of this
 // version, or the question came from another one: package index relies on what its own searches ask.
-func ask(ctx context.Context, s index.Session, q *index.Question, panicked func(error)) (a *index.Answer, err error) {
+func ask(ctx context.Context, s index.Session, q *index.Question, report func(error)) (a *index.Answer, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
-			panicked(fmt.Errorf("panic: %v\n%s", broken, debug.Stack()))
+			report(fmt.Errorf("panic: %v\n%s", broken, debug.Stack()))
 			err = fmt.Errorf("the process that keeps the shard panicked: %v (its log has the stack; if it has the same version as this process, please report the bug, otherwise give both the same version)", broken)
 		}
 	}()
