@@ -69,7 +69,8 @@ func (x onServer) Next(ctx context.Context, id string) (repository.NextIndex, er
 }
 
 // searchServer opens the index on a search server for queries. It makes everything
-// searchable that was written before, and returns an error if there is no index.
+// searchable that was written before, and returns an error if there is no index, or if it is that of
+// another store.
 func (a *app) searchServer(ctx context.Context) (searcher, error) {
 	at, o, err := a.indexServer()
 	if err != nil {
@@ -79,11 +80,14 @@ func (a *app) searchServer(ctx context.Context) (searcher, error) {
 	if err != nil {
 		return nil, authoritiesError(err)
 	}
-	s := &searchedServer{index.NewShards([]index.ShardSource{shard}), shard, false}
-	if s.stale, err = shard.Prepare(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("search in %s: %w", at, err), s.Close())
+	have, err := shard.Prepare(ctx)
+	if err == nil {
+		err = a.checkOwner(ctx, at, have.ID)
 	}
-	return s, nil
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("search in %s: %w", at, err), shard.Close())
+	}
+	return &searchedServer{index.NewShards([]index.ShardSource{shard}), shard, have.Rebuild != ""}, nil
 }
 
 // searchedServer is an index on a search server as a searcher.

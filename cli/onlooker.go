@@ -127,6 +127,9 @@ func (o *onlooker) show(ctx context.Context) error {
 		return err
 	}
 	s.findProblems(holder, o.oracles != nil, o.etcd != nil)
+	if err := o.findIndexProblem(ctx, s); err != nil {
+		return err
+	}
 	return printResult(o.app.stdout, o.app.cfg.Format, s, s.text())
 }
 

@@ -24,6 +24,29 @@ func (f *fleet) wantServerIndex(c crawl) {
 		f.wantSameHits(c, words)
 	}
 	runIndexer(f.t, f.args("reader", "check")...)
+	f.wantOtherStoreRefused()
+}
+
+// wantOtherStoreRefused: a query with the index of this deployment and another store is refused, and
+// `status` of that store says why nothing is exported.
+func (f *fleet) wantOtherStoreRefused() {
+	f.t.Helper()
+	if f.postgres == nil {
+		return
+	}
+	other := *f
+	other.store = f.postgres.Schema(f.t)
+	var out, said strings.Builder
+	if status := Main(f.t.Context(), other.args("reader", "query", "lighthouse"), strings.NewReader(""), &out, &said); status != statusUsage || !strings.Contains(said.String(), "belongs to another repository") {
+		f.t.Errorf("query with another store: exit status %d: %s", status, said.String())
+	}
+	for of, want := range map[*fleet]bool{f: false, &other: true} {
+		var s state
+		decode(f.t, runIndexer(f.t, of.args("reader", "--format", "json", "status")...), &s)
+		if s.hasProblem("belongs to another store") != want {
+			f.t.Errorf("status of %s: problems %q", of.store, s.Problems)
+		}
+	}
 }
 
 // allScored is up to how many matches a result of the server is that of index files.

@@ -7,10 +7,15 @@ import (
 	"github.com/webindexer/indexer/oracle"
 )
 
+// problem lists a problem.
+func (s *state) problem(format string, args ...any) {
+	s.Problems = append(s.Problems, fmt.Sprintf(format, args...))
+}
+
 // findProblems lists what keeps a deployment from working. holder is the oracle that serves, or
 // served last; hasOracles and hasEtcd say that the settings name oracles, and etcd.
 func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
-	say := func(format string, args ...any) { s.Problems = append(s.Problems, fmt.Sprintf(format, args...)) }
+	say := s.problem
 	serving := slices.ContainsFunc(s.Oracles, func(st oracleState) bool { return st.State == oracleServing })
 	switch {
 	case serving:

@@ -76,6 +76,9 @@ func (r *Repository) openOther(ctx context.Context, opts Options) error {
 	if err != nil {
 		return err
 	}
+	if err := r.noteOtherID(ctx, known); err != nil {
+		return err
+	}
 	have, err := r.other.Inspect(ctx)
 	if err != nil {
 		return err
@@ -168,6 +171,9 @@ func (r *Repository) rebuildOther(ctx context.Context, told func(clusters int)) 
 	began := time.Now()
 	id, err := r.makeOtherID(ctx)
 	if err != nil {
+		return res, err
+	}
+	if err := r.noteOtherID(ctx, id); err != nil {
 		return res, err
 	}
 	next, err := r.other.Next(ctx, id)

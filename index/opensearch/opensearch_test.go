@@ -87,8 +87,8 @@ func searchers(t *testing.T, a Address, r *index.Reader) (*index.Shards, *index.
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stale, err := s.Prepare(t.Context()); err != nil || stale {
-		t.Fatal(stale, err)
+	if have, err := s.Prepare(t.Context()); err != nil || have.Rebuild != "" {
+		t.Fatal(have.Rebuild, err)
 	}
 	t.Cleanup(func() { s.Close() })
 	return index.NewShards([]index.ShardSource{s}), r

@@ -123,6 +123,16 @@ func TestPipeline(t *testing.T) {
 	if status := cli.Main(t.Context(), with(other, "replay", file), nil, &refused, &refused); status != 2 || !strings.Contains(refused.String(), "belongs to another repository") {
 		t.Errorf("another store: status %d, %s", status, refused.String())
 	}
+	// A query does not open the store. It notices all the same, even if the store has an index of its own.
+	elsewhere := append([]string{"--data", filepath.Join(t.TempDir(), "elsewhere")}, "--index", "opensearch+"+server.URL+"/elsewhere?replicas=0")
+	run(t, with(elsewhere, "replay", file)...)
+	for _, flags := range [][]string{other, append(elsewhere[:2:2], onServer[2:]...)} {
+		refused.Reset()
+		if status := cli.Main(t.Context(), with(flags, "query", "lighthouse"), nil, &refused, &refused); status != 2 || !strings.Contains(refused.String(), "belongs to another repository") {
+			t.Errorf("query %v: status %d, %s", flags, status, refused.String())
+		}
+	}
+	run(t, append([]string{"--data", filepath.Join(t.TempDir(), "none")}, with(onServer[2:], "query", "lighthouse")...)...) // without a store, any index
 }
 
 // sameRelevance asks for known items as `bench relevance --index` does.

@@ -55,8 +55,8 @@ func TestRemovedMeanwhile(t *testing.T) {
 		defer s.Close()
 		shard := must(OpenShard(must(ParseAddress(prefix+s.URL+"/"+strings.ToLower(t.Name())+"?replicas=0")), Options{RetryFor: time.Minute}))
 		defer shard.Close()
-		if stale, err := shard.Prepare(t.Context()); err != nil || stale {
-			t.Fatal(stale, err)
+		if have, err := shard.Prepare(t.Context()); err != nil || have.Rebuild != "" {
+			t.Fatal(have.Rebuild, err)
 		}
 		res, err := index.NewShards([]index.ShardSource{shard}).Search(t.Context(), "rope", index.Options{Limit: n})
 		if err != nil {

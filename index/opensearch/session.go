@@ -36,14 +36,13 @@ func OpenShard(a Address, o Options) (*Shard, error) {
 func (s *Shard) Name() string { return s.c.address.String() }
 
 // Prepare makes everything searchable that was written before, which the server otherwise
-// does once a second. It reports whether the index has to be rebuilt, as [Index.Inspect]
-// does, and fails if there is none.
-func (s *Shard) Prepare(ctx context.Context) (stale bool, err error) {
+// does once a second. It says what is there, as [Index.Inspect] does, and fails if there is no index.
+func (s *Shard) Prepare(ctx context.Context) (Status, error) {
 	have, err := (&Index{c: s.c}).Inspect(ctx)
 	if err == nil && have.ID == "" {
 		err = fmt.Errorf("%w at %s", index.ErrNoIndex, s.c.address)
 	}
-	return have.Rebuild != "", err
+	return have, err
 }
 
 // Begin implements index.ShardSource.
