@@ -19,6 +19,8 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 	serving := slices.ContainsFunc(s.Oracles, func(st oracleState) bool { return st.State == oracleServing })
 	switch {
 	case serving:
+	case hasOracles && holder.Token != "" && holder.Address != "" && !slices.ContainsFunc(s.Oracles, func(o oracleState) bool { return o.Address == holder.Address }):
+		say("none of the oracles that the settings name serves, so nothing that has these settings can commit; the last one to serve was at %s: correct the setting oracle of all processes, or start one at an address that it names", holder.Address)
 	case hasOracles:
 		say("none of the oracles serves, so nothing can commit: start one with `indexer oracle`")
 	case holder.Token != "" && holder.Address != "":

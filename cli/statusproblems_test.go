@@ -24,6 +24,8 @@ func TestFindProblems(t *testing.T) {
 		{name: "no oracle serves", s: state{Oracles: []oracleState{{State: oracleForeign}}, Processes: []processState{worker}}, hasOracles: true, want: []string{"none of the oracles serves", "serves another store"}},
 		{name: "an oracle is missing", s: state{Oracles: []oracleState{{State: oracleServing}, {Address: "h:2", State: oracleSilent}}, Processes: []processState{worker}}, hasOracles: true, want: []string{"the oracle at h:2 does not answer"}},
 		{name: "all oracles are missing", s: state{Oracles: []oracleState{{Address: "h:2", State: oracleSilent}}, Processes: []processState{worker}}, hasOracles: true, want: []string{"none of the oracles serves"}},
+		{name: "the oracle has moved", s: state{Oracles: []oracleState{{Address: "h:2", State: oracleSilent}}, Processes: []processState{worker}}, holder: last, hasOracles: true, want: []string{"the last one to serve was at h:1"}},
+		{name: "the oracle has died", s: state{Oracles: []oracleState{{Address: "h:1", State: oracleSilent}}, Processes: []processState{worker}}, holder: last, hasOracles: true, want: []string{"start one with `indexer oracle`"}},
 		{name: "etcd is missing in the settings", s: state{Oracles: serving}, holder: oracle.Holder{Token: "t", Domain: "etcd cluster 1"}, hasOracles: true, want: []string{"in etcd cluster 1"}},
 		{name: "nobody uses etcd", s: state{Oracles: serving}, holder: oracle.Holder{Token: "t", Domain: oracle.TableDomain}, hasOracles: true, hasEtcd: true, want: []string{"in the table"}},
 		{name: "no oracle in the settings", s: state{Processes: []processState{worker}}, holder: last, want: []string{"was at h:1"}},
