@@ -3,9 +3,15 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/webindexer/indexer/internal/progress"
 	"github.com/webindexer/indexer/oracle"
 )
+
+// clocksApart is by how much the clocks of machines may differ (txn.Options.LockTTL). The last sign
+// of life of a process that is alive is younger, by its own clock.
+const clocksApart = 10 * time.Second
 
 // problem lists a problem.
 func (s *state) problem(format string, args ...any) {
@@ -43,6 +49,13 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 		working = working || p.Alive && p.Role == "indexer worker"
 		if !p.Alive {
 			say("process %d on %s shows no signs of life: it is stopped, cut off or dead, and others will take over its work", p.PID, p.Host)
+		}
+	}
+	apart := make(map[string]bool) // machines whose clocks were named
+	for _, p := range s.Processes {
+		if off := p.Beat.Sub(s.Time).Abs(); p.Alive && off > clocksApart && !apart[p.Host] {
+			apart[p.Host] = true
+			say("the clock of %s differs from that of this machine by %s: set them; processes whose clocks differ by more than %v roll each other's transactions back", p.Host, progress.Duration(off), clocksApart)
 		}
 	}
 	if !working && hasOracles {
