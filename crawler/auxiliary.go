@@ -277,10 +277,10 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) task {
 	if s.cookies == nil {
 		s.cookies = fetch.NewCookies()
 	}
-	return func(ctx context.Context) (exchange, func(time.Time), error) {
+	return func(ctx context.Context, memory *fetch.Reservation) (exchange, func(time.Time), error) {
 		reading, done := c.untilAsked(ctx)
 		defer done()
-		res, x := c.exchange(reading, s.request())
+		res, x := c.exchange(reading, s.request(), memory)
 		tooLarge := x.class == fetch.TooLarge && !s.large && x.status/100 == 2
 		if tooLarge {
 			x.class = fetch.OK // nothing is wrong with the answer

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webindexer/indexer/crawler/fetch"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -26,6 +27,7 @@ type Crawler struct {
 	frontier Frontier
 	fetcher  Fetcher
 	recorder Recorder
+	bodies   *fetch.Budget
 	bare     map[string][]Found // seeds without a scheme, with http, by their https host; removed once added
 
 	news    chan struct{}     // holds one value if Wake was called
@@ -75,6 +77,7 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 	o = o.WithDefaults()
 	c := &Crawler{
 		opts: o, frontier: frontier, fetcher: fetcher, recorder: recorder,
+		bodies:  fetch.NewBudget(o.Memory.Bodies),
 		bare:    make(map[string][]Found),
 		news:    make(chan struct{}, 1),
 		results: make(chan func() error, o.Concurrency),

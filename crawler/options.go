@@ -172,6 +172,9 @@ type Memory struct {
 	Buffer int
 	// IdleTime is how long a host without a job is kept; default 30 s.
 	IdleTime time.Duration
+	// Bodies is how many bytes large bodies take together until they are stored; default
+	// 256 MiB. See fetch.Budget.
+	Bodies int64
 }
 
 // WithDefaults returns the settings with defaults in place of zero values.
@@ -189,6 +192,7 @@ func (o Options) WithDefaults() Options {
 	o.Memory.Turn = cmp.Or(o.Memory.Turn, 100)
 	o.Memory.Waiting = cmp.Or(o.Memory.Waiting, 1<<16)
 	o.Memory.Buffer = cmp.Or(o.Memory.Buffer, 16)
+	o.Memory.Bodies = cmp.Or(o.Memory.Bodies, 256<<20)
 	o.Memory.IdleTime = cmp.Or(o.Memory.IdleTime, 30*time.Second)
 	o.Log = cmp.Or(o.Log, zap.NewNop())
 	return o

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -128,5 +129,52 @@ func TestLoopbackRefused(t *testing.T) {
 	st := c.Status(10)
 	if st.Failures["refused-address"] != 2 || st.Hosts.Robots != 2 || len(st.Busiest) != 2 || !strings.Contains(st.Busiest[0].Why, "refused-address") {
 		t.Errorf("%+v", st)
+	}
+}
+
+// TestLargeBodiesAreReleased: the memory of large bodies is free again after each visit and
+// each sitemap, whatever comes of them. A redirect with a large body is no cookie wall.
+func TestLargeBodiesAreReleased(t *testing.T) {
+	large := strings.Repeat("<p>large</p>\n", 1<<17)
+	site := func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprint(w, "Sitemap: /sitemap.xml\n")
+		case "/sitemap.xml":
+			fmt.Fprintf(w, "<urlset><url><loc>http://%s/mapped</loc></url><!--%s--></urlset>", r.Host, large)
+		case "/wall":
+			http.SetCookie(w, &http.Cookie{Name: "a", Value: "b"})
+			w.Header().Set("Location", "/wall")
+			w.WriteHeader(http.StatusFound)
+			fmt.Fprint(w, large)
+		case "/missing":
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, large)
+		default:
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, htmlPage("page", "/missing", "/wall")+large)
+		}
+	}
+	var seeds []string
+	for range 4 {
+		seeds = append(seeds, serve(t, site).URL+"/")
+	}
+	fetcher := fetch.New(fetch.Options{AllowPrivate: true})
+	defer fetcher.Close()
+	f := newFrontier(seeds...)
+	c := New(Options{
+		Politeness: Politeness{MinDelay: -1, DelayFactor: -1, PerIP: -1, PerDomain: -1},
+		Sources:    Sources{NoProbe: true},
+		Memory:     Memory{Bodies: 2 << 20},
+		MaxWait:    -1,
+	}, f, fetcher, nil)
+	f.wake = c.Wake
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if stop := context.AfterFunc(ctx, c.Abort); c.Run(ctx) != nil || !stop() {
+		t.Fatal("the crawl does not end")
+	}
+	if s := c.Status(0); s.Pages != 4*4 || len(s.Failures) > 0 {
+		t.Errorf("%d visits and failures %v, want 16 and none", s.Pages, s.Failures)
 	}
 }

@@ -36,7 +36,7 @@ type request struct {
 // exchange is what politeness and statistics need to know of a finished request.
 type exchange struct {
 	url         page.URL
-	start, end  time.Time
+	start, end  time.Time // end-start is without the time for which the request waited for memory
 	status      int
 	class       fetch.Class
 	err         string // for a class other than OK
@@ -48,7 +48,7 @@ type exchange struct {
 
 func exchangeOf(u page.URL, start, end time.Time, r *fetch.Result) exchange {
 	return exchange{
-		url: u, start: start, end: end, status: r.Fetch.Status, class: r.Class, err: r.Fetch.Err,
+		url: u, start: start.Add(r.Timings.Waited), end: end, status: r.Fetch.Status, class: r.Class, err: r.Fetch.Err,
 		againstHost: r.CountsAgainstHost(), retryAfter: r.RetryAfter,
 		addr: r.RemoteAddr.Addr(), bytes: int64(len(r.HeaderBlock) + len(r.Payload)),
 	}
@@ -86,8 +86,9 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 	return nil, time.Time{}
 }
 
-// task makes a request. It also returns how to apply what it has learned.
-type task func(context.Context) (x exchange, apply func(now time.Time), err error)
+// task makes a request. It also returns how to apply what it has learned. What it fetches is
+// in memory of the reservation, which is released when the task has ended.
+type task func(context.Context, *fetch.Reservation) (x exchange, apply func(now time.Time), err error)
 
 // send starts the request; its slots have been acquired.
 func (c *Crawler) send(h *host, r *request, slots []*slot) {
@@ -107,7 +108,9 @@ func (c *Crawler) send(h *host, r *request, slots []*slot) {
 		c.meter.jobs++
 	}
 	c.start(func(ctx context.Context) func() error {
-		x, apply, err := do(ctx)
+		memory := c.bodies.Reserve()
+		defer memory.Release()
+		x, apply, err := do(ctx, memory)
 		if err == nil && x.class == fetch.Canceled && ctx.Err() == nil && c.asked.Err() == nil {
 			err = errFetcherClosed
 		}

@@ -27,8 +27,8 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) task {
 	if prev.Verdict != robots.Follow && prev.Copy != nil {
 		req.ETag, req.LastModified = prev.Copy.ETag, prev.Copy.LastModified
 	}
-	return func(ctx context.Context) (exchange, func(time.Time), error) {
-		res, x := c.exchange(ctx, req)
+	return func(ctx context.Context, memory *fetch.Reservation) (exchange, func(time.Time), error) {
+		res, x := c.exchange(ctx, req, memory)
 		if x.class == fetch.Canceled {
 			return x, func(time.Time) { h.robotsBusy = false }, nil
 		}
@@ -66,7 +66,8 @@ func readAsFar(res *fetch.Result) page.Fetch {
 }
 
 // exchange makes one request.
-func (c *Crawler) exchange(ctx context.Context, req fetch.Request) (fetch.Result, exchange) {
+func (c *Crawler) exchange(ctx context.Context, req fetch.Request, memory *fetch.Reservation) (fetch.Result, exchange) {
+	req.Reservation = memory
 	start := time.Now()
 	res := notMade(req.URL, start)
 	if !c.lost() {

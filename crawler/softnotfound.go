@@ -230,8 +230,8 @@ func (c *Crawler) queueProbe(h *host) {
 
 // fetchProbe requests a probe.
 func (c *Crawler) fetchProbe(h *host, s auxiliary) task {
-	return func(ctx context.Context) (exchange, func(time.Time), error) {
-		res, x := c.exchange(ctx, fetch.Request{URL: s.url, Cookies: fetch.NewCookies()})
+	return func(ctx context.Context, memory *fetch.Reservation) (exchange, func(time.Time), error) {
+		res, x := c.exchange(ctx, fetch.Request{URL: s.url, Cookies: fetch.NewCookies()}, memory)
 		says, isPage := shinglesOf(&res.Fetch)
 		return x, func(now time.Time) {
 			h.aux.busy--

@@ -25,8 +25,8 @@ func (c *Crawler) visit(h *host, j Job) task {
 	soft := h.soft.ask(&c.opts.Sources, &j)
 	known := h.icons
 	w := c.wallOf(h, j)
-	return func(ctx context.Context) (exchange, func(time.Time), error) {
-		res, x := w.fetch(ctx)
+	return func(ctx context.Context, memory *fetch.Reservation) (exchange, func(time.Time), error) {
+		res, x := w.fetch(ctx, memory)
 		var fresh []page.URL
 		giveUp := func(now time.Time) {
 			c.countHops(h, w)

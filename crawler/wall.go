@@ -58,16 +58,16 @@ func (c *Crawler) wallOf(h *host, j Job) *wall {
 
 // fetch makes the visit's requests, and returns the last result for its URL and the
 // last exchange.
-func (w *wall) fetch(ctx context.Context) (own fetch.Result, x exchange) {
+func (w *wall) fetch(ctx context.Context, memory *fetch.Reservation) (own fetch.Result, x exchange) {
 	cookies := fetch.NewCookies()
 	request := conditional(w.job)
 	request.Cookies = cookies
 	sent := ""
-	own, x = w.c.exchange(ctx, request)
+	own, x = w.c.exchange(ctx, request, memory)
 	at, res := w.job.URL, own
 	for range maxWallHops {
 		next := w.next(&res, at, cookies, sent)
-		if next == "" {
+		if next == "" || memory.Holds() { // no wall has a large body, and only one fetch may have the reservation
 			break
 		}
 		if !w.wait(ctx) {
@@ -80,7 +80,7 @@ func (w *wall) fetch(ctx context.Context) (own fetch.Result, x exchange) {
 		if next == w.job.URL {
 			hop = request
 		}
-		res, x = w.c.exchange(ctx, hop)
+		res, x = w.c.exchange(ctx, hop, memory)
 		at = next
 		if at == w.job.URL {
 			own = res

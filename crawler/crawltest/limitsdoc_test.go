@@ -72,6 +72,7 @@ func TestLimitsAreDocumented(t *testing.T) {
 		"retry of a visit that failed":               span(r.Retry) + ", times 4 with each failure",
 		"failures in a row":                          fmt.Sprintf("%d, then the longest time between visits", r.MaxStrikes),
 		"second look at a 404":                       span(r.GoneRetry),
+		"bodies over " + size(fetch.FreeBody) + ", together until they are stored": "a quarter of `memory`",
 		"waiting for a visit that is due soon, at the end of a run": span(o.MaxWait),
 		"the same, host that never answered":                        span(o.MaxWaitUnreached),
 		"visits that are remembered":                                fmt.Sprint(schema.MaxHistory),

@@ -15,7 +15,7 @@ import (
 
 // readBody reads the payload. On failure it returns what it has read with the error.
 // cancel ends the exchange when the body is too slow.
-func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, resp *http.Response, r Request) ([]byte, error) {
+func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, total *timeLimit, resp *http.Response, r Request) ([]byte, error) {
 	limit := cmp.Or(r.MaxBody, f.opts.MaxPayload)
 	tooLarge := &failure{class: TooLarge, text: fmt.Sprintf("the payload is over %d bytes", limit)}
 	if resp.ContentLength > limit && r.Enough == 0 {
@@ -23,11 +23,20 @@ func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 	p := startPace(f.opts.StallTime, f.opts.MinRate, cancel)
 	defer p.stop()
-	// Trust a length up to a megabyte; beyond that, memory grows with the data
-	// received.
-	buf := bytes.NewBuffer(make([]byte, 0, min(max(resp.ContentLength, 0), 1<<20)+bytes.MinRead))
-	_, err := buf.ReadFrom(io.LimitReader(paced{resp.Body, p}, limit+1))
-	payload := buf.Bytes()
+	body := io.LimitReader(paced{resp.Body, p}, limit+1)
+	payload, err := io.ReadAll(io.LimitReader(body, FreeBody+1))
+	if err == nil && len(payload) > FreeBody {
+		most := limit
+		if resp.ContentLength > 0 {
+			most = min(limit, resp.ContentLength)
+		}
+		p.stop()
+		err = total.pause(func() error { return r.Reservation.takePayload(ctx, most) })
+		p.restart(total.paused)
+		if err == nil {
+			payload, err = readRest(payload, body, most)
+		}
+	}
 	switch {
 	case int64(len(payload)) > limit:
 		return payload[:limit], tooLarge
@@ -37,6 +46,18 @@ func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, 
 		err = &failure{BadResponse, "the body is not valid HTTP", err}
 	}
 	return payload, err
+}
+
+// readRest appends to the beginning of a body what follows. It does so in the memory that is
+// reserved, for most bytes and one that shows that there are more.
+func readRest(begun []byte, body io.Reader, most int64) ([]byte, error) {
+	buf := bytes.NewBuffer(make([]byte, 0, most+1+bytes.MinRead))
+	buf.Write(begun)
+	_, err := buf.ReadFrom(body)
+	if b := buf.Bytes(); len(b) > cap(b)/2 {
+		return b, err
+	}
+	return bytes.Clone(buf.Bytes()), err // the reservation shrinks to its length
 }
 
 // pace ends an exchange whose body stalls or drips. It has one deadline at a time:
@@ -67,6 +88,12 @@ func (p *pace) got(n int) {
 
 func (p *pace) stop() { p.timer.Stop() }
 
+// restart continues after a stop, in whose time nothing was expected of the server.
+func (p *pace) restart(stopped time.Duration) {
+	p.start = p.start.Add(stopped)
+	p.got(0)
+}
+
 // paced is a reader whose pace is checked.
 type paced struct {
 	r io.Reader
@@ -83,8 +110,19 @@ func (r paced) Read(b []byte) (int, error) {
 
 // decode removes content codings by the rules of package coding. It may return payload
 // itself.
-func decode(payload []byte, codings []string, limit int64) ([]byte, error) {
-	body, _, err := coding.Decode(payload, codings, limit)
+func (f *Fetcher) decode(ctx context.Context, total *timeLimit, payload []byte, codings []string, r Request) ([]byte, error) {
+	limit := cmp.Or(r.MaxBody, f.opts.MaxBody)
+	first := limit
+	if len(codings) > 0 {
+		first = min(limit, FreeBody)
+	}
+	body, _, err := coding.Decode(payload, codings, first)
+	if errors.Is(err, coding.ErrTooLong) && first < limit {
+		if err := total.pause(func() error { return r.Reservation.takeDecoded(ctx, limit) }); err != nil {
+			return nil, ended(ctx, err)
+		}
+		body, _, err = coding.Decode(payload, codings, limit)
+	}
 	switch {
 	case err == nil:
 		return body, nil

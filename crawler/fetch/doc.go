@@ -10,7 +10,8 @@
 //     that the server has said it will close soon (Keep-Alive).
 //  2. Everything is bounded: the time of each phase and of the whole, the rate below
 //     which a body is abandoned, the size of the header, of the payload as sent and of
-//     the decoded body, the idle connections.
+//     the decoded body, the memory of all large bodies together (see Budget), the idle
+//     connections.
 //  3. No connection is made to an address that is not public (see RefuseAddress), unless
 //     Options.AllowPrivate is set. Names are resolved here, and the checked address is
 //     the one that is dialled; the dialer's control hook checks the socket's address

@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +44,8 @@ func New(o Options) *Fetcher {
 		OnProxyConnectResponse: onProxyConnect,
 		// Detect a dead HTTP/2 connection before the next fetches hang on it, but not before
 		// HeaderTime: a host that does not answer has the same result whether it answers pings or not.
-		HTTP2: &http.HTTP2Config{SendPingTimeout: f.opts.HeaderTime / 2, PingTimeout: f.opts.HeaderTime},
+		// What comes while a body waits for its Reservation is buffered.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: f.opts.HeaderTime / 2, PingTimeout: f.opts.HeaderTime, MaxReceiveBufferPerStream: FreeBody},
 	}
 	if f.opts.Proxy == nil {
 		f.transport.DialTLSContext = f.dialer.dialTLS
@@ -57,8 +57,8 @@ func New(o Options) *Fetcher {
 }
 
 // Fetch makes one exchange and always returns a result; Class tells a failure. It
-// blocks until the exchange is over, at most for Options.TotalTime, and leaves nothing
-// behind except, possibly, an idle connection.
+// blocks until the exchange is over, at most for Options.TotalTime (besides the time for
+// which r.Reservation waits), and leaves nothing behind except, possibly, an idle connection.
 func (f *Fetcher) Fetch(ctx context.Context, r Request) Result {
 	start := time.Now()
 	res := Result{Fetch: page.Fetch{URL: r.URL, Time: start.Round(0).UTC()}}
@@ -67,13 +67,17 @@ func (f *Fetcher) Fetch(ctx context.Context, r Request) Result {
 		return res
 	}
 	defer f.fetches.Done()
-	ctx, cancel := context.WithTimeoutCause(ctx, f.opts.TotalTime,
-		&failure{class: Timeout, text: fmt.Sprintf("not done within %v", f.opts.TotalTime)})
-	defer cancel()
-	if err := f.exchange(ctx, r, &res); err != nil {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	total := startTimeLimit(f.opts.TotalTime, func() {
+		cancel(&failure{class: Timeout, text: fmt.Sprintf("not done within %v", f.opts.TotalTime)})
+	})
+	defer total.stop()
+	if err := f.exchange(ctx, cancel, total, r, &res); err != nil {
 		res.fail(f.classify(ctx, err))
 	}
-	res.Timings.Total = time.Since(start)
+	r.Reservation.keep(len(res.Payload), len(res.Fetch.Body))
+	res.Timings.Waited, res.Timings.Total = total.paused, time.Since(start)
 	return res
 }
 
@@ -98,12 +102,10 @@ func (f *Fetcher) Close() {
 }
 
 // exchange fills res. The fields that it has filled when it fails are valid.
-func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
+func (f *Fetcher) exchange(ctx context.Context, cancel context.CancelCauseFunc, total *timeLimit, r Request, res *Result) error {
 	if reason := refuseHost(r.URL.Host()); reason != "" && !f.opts.AllowPrivate {
 		return &failure{class: RefusedAddress, text: reason}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	t := newTrace(f.opts.MaxHeader)
 	ctx = context.WithValue(httptrace.WithClientTrace(ctx, t.hooks(cancel)), fetchKey{}, ctx)
 	req := f.newRequest(ctx, r)
@@ -130,13 +132,13 @@ func (f *Fetcher) exchange(ctx context.Context, r Request, res *Result) error {
 	if err := checkStatus(req, resp); err != nil {
 		return err
 	}
-	res.Payload, err = f.readBody(ctx, cancel, resp, r)
+	res.Payload, err = f.readBody(ctx, cancel, total, resp, r)
 	if err != nil {
 		res.Truncated = true
 		err = ended(ctx, err)
 	} else {
 		res.Fetch.Revisit = resp.StatusCode == http.StatusNotModified
-		res.Fetch.Body, err = decode(res.Payload, codings, cmp.Or(r.MaxBody, f.opts.MaxBody))
+		res.Fetch.Body, err = f.decode(ctx, total, res.Payload, codings, r)
 	}
 	if err != nil && r.Enough > 0 {
 		res.Head = coding.Head(res.Payload, codings, r.Enough)

@@ -22,6 +22,9 @@ type Request struct {
 	// MaxBody is the largest payload and the largest decoded body in bytes; 0: as Options
 	// say.
 	MaxBody int64
+	// Reservation bounds the memory of large bodies; nil: nothing does. The caller releases
+	// it after the result.
+	Reservation *Reservation
 	// Enough is how many bytes of the decoded body are enough for the caller; 0: all are
 	// needed. See Result.Head.
 	Enough int64
@@ -72,6 +75,7 @@ type Result struct {
 type Timings struct {
 	Resolve, Connect, TLS time.Duration
 	FirstByte             time.Duration // from the request sent to the response's first byte
+	Waited                time.Duration // for the Reservation
 	Total                 time.Duration // from Fetch called to its return
 }
 
