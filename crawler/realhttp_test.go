@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -176,5 +177,31 @@ func TestLargeBodiesAreReleased(t *testing.T) {
 	}
 	if s := c.Status(0); s.Pages != 4*4 || len(s.Failures) > 0 {
 		t.Errorf("%d visits and failures %v, want 16 and none", s.Pages, s.Failures)
+	}
+}
+
+// TestRobotsIsNotReadToItsEnd: a crawl does not receive much more of a robots.txt than counts.
+func TestRobotsIsNotReadToItsEnd(t *testing.T) {
+	const most = 32 << 20
+	var written atomic.Int64
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/robots.txt" {
+			fmt.Fprint(w, "a page")
+			return
+		}
+		n, err := fmt.Fprint(w, "User-agent: *\nDisallow: /secret\n")
+		for comment := []byte(strings.Repeat("# and so on\n", 1<<12)); err == nil && written.Add(int64(n)) < most; {
+			n, err = w.Write(comment)
+		}
+	})
+	fetcher := fetch.New(fetch.Options{AllowPrivate: true, MaxPayload: most})
+	defer fetcher.Close()
+	c := New(Options{Politeness: Politeness{MinDelay: -1}, Sources: Sources{NoProbe: true}, MaxWait: -1}, newFrontier(s.URL+"/", s.URL+"/secret"), fetcher, nil)
+	if err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.Close() // waits for the handler
+	if s := c.Status(0); s.Pages != 1 || s.Refused[RobotsRule] != 1 || s.Bytes > 2<<20 || written.Load() >= most {
+		t.Errorf("%d pages, refused %v, %d bytes received, %d bytes of robots.txt sent", s.Pages, s.Refused, s.Bytes, written.Load())
 	}
 }

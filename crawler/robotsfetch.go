@@ -14,6 +14,10 @@ import (
 // whose address must not be contacted.
 const refusedRetry = time.Hour
 
+// longestRobots is how many bytes of a robots.txt are requested, so that an archive has all of
+// nearly every one. Only robots.DefaultMaxBytes of them count.
+const longestRobots = 1 << 20
+
 // fetchRobots requests u, the host's robots.txt or the target of its redirect. A fetch
 // of the host's own URL is recorded and loaded. The target of a redirect is not: it may
 // be any page, and its own robots.txt was not asked.
@@ -23,7 +27,7 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) task {
 	if prev.Verdict != robots.Follow || h.robotsCookies == nil {
 		h.robotsCookies = fetch.NewCookies()
 	}
-	req := fetch.Request{URL: u, Cookies: h.robotsCookies, Enough: robots.DefaultMaxBytes + 1}
+	req := fetch.Request{URL: u, Cookies: h.robotsCookies, MaxBody: longestRobots, Enough: robots.DefaultMaxBytes + 1}
 	if prev.Verdict != robots.Follow && prev.Copy != nil {
 		req.ETag, req.LastModified = prev.Copy.ETag, prev.Copy.LastModified
 	}

@@ -73,12 +73,12 @@ func TestLimitsAreDocumented(t *testing.T) {
 		"failures in a row":                          fmt.Sprintf("%d, then the longest time between visits", r.MaxStrikes),
 		"second look at a 404":                       span(r.GoneRetry),
 		"bodies over " + size(fetch.FreeBody) + ", together until they are stored": "a quarter of `memory`",
-		"waiting for a visit that is due soon, at the end of a run": span(o.MaxWait),
-		"the same, host that never answered":                        span(o.MaxWaitUnreached),
-		"visits that are remembered":                                fmt.Sprint(schema.MaxHistory),
-		"hosts worked on at a time":                                 fmt.Sprint(o.Memory.Hosts),
-		"hosts remembered by name beside them":                      fmt.Sprint(o.Memory.Waiting),
-		"URLs remembered as known":                                  fmt.Sprint(frontier.MaxKnown),
+		"waiting for a visit that is due soon, at the end of a run":                span(o.MaxWait),
+		"the same, host that never answered":                                       span(o.MaxWaitUnreached),
+		"visits that are remembered":                                               fmt.Sprint(schema.MaxHistory),
+		"hosts worked on at a time":                                                fmt.Sprint(o.Memory.Hosts),
+		"hosts remembered by name beside them":                                     fmt.Sprint(o.Memory.Waiting),
+		"URLs remembered as known":                                                 fmt.Sprint(frontier.MaxKnown),
 	} {
 		if row := fmt.Sprintf("\n| %s | %s | ", limit, value); !strings.Contains(string(text), row) {
 			t.Errorf("docs/crawl.md has no row that begins with %q", row[1:])
