@@ -38,7 +38,7 @@ func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFou
 	if err != nil {
 		return nil, nil //nolint:nilerr // a strings.Reader does not fail, and a head that cannot be parsed names nothing
 	}
-	named := sitemap.Discover(j.URL, root)
+	named := sitemap.Discover(j.URL, root, page.QueryEncoder(&only))
 	if len(named) == 0 || page.Interpret(&only).NoFollow {
 		return nil, nil
 	}

@@ -59,18 +59,19 @@ func TestDiscoverObeysNoFollow(t *testing.T) {
 	}
 }
 
-// What a page names is in the character set of the page.
+// What a page names is in the character set of the page, and so are the escapes of its queries.
 func TestDiscoverDecodes(t *testing.T) {
 	frontier := newFrontier()
 	c := newCrawler(Options{}, frontier, newWeb(), nil)
 	res := fetch.Result{Fetch: page.Fetch{
-		URL: "https://a.example/", Status: 200, Body: []byte("<meta charset=windows-1251><link rel=next href=/\xe4\xe0>"),
+		URL: "https://a.example/", Status: 200, Body: []byte("<meta charset=windows-1251><link rel=next href=/\xe4\xe0>" +
+			"<link rel=alternate hreflang=en href=/\xe4\xe0?q=\xe4\xe0>"),
 		Header: http.Header{"Content-Type": {"text/html"}},
 	}}
 	if _, err := c.discover(t.Context(), Job{URL: res.Fetch.URL}, &res, false); err != nil {
 		t.Fatal(err)
 	}
-	if frontier.entries["https://a.example/%D0%B4%D0%B0"] == nil {
+	if frontier.entries["https://a.example/%D0%B4%D0%B0"] == nil || frontier.entries["https://a.example/%D0%B4%D0%B0?q=%E4%E0"] == nil {
 		t.Errorf("found %v", slices.Collect(maps.Keys(frontier.entries)))
 	}
 }

@@ -17,6 +17,12 @@ func (c *content) encodeQueries(body []byte, contentType string) {
 	}
 }
 
+// QueryEncoder returns a function that prepares a reference in an HTML page for URL.Resolve:
+// it percent-encodes its query in the character set of the page.
+func QueryEncoder(f *Fetch) func(ref string) string {
+	return queryEncoder(f.Body, f.Header.Get("Content-Type"))
+}
+
 // queryEncoder returns a function that percent-encodes the query of a reference in the character
 // set of the page that has it, as the URL standard does for documents: a page in windows-1251 that
 // links to "?q=да" means "?q=%E4%E0". Paths are in UTF-8 on every page. The function looks for the

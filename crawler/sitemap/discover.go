@@ -54,10 +54,10 @@ var (
 
 // Discover returns the feeds, next pages and translations that the page at self names,
 // in order, without duplicates and without the page itself. It skips references that
-// cannot be resolved or have rel=nofollow.
-func Discover(self page.URL, root *html.Node) []Reference {
+// cannot be resolved or have rel=nofollow. encode is page.QueryEncoder's.
+func Discover(self page.URL, root *html.Node, encode func(ref string) string) []Reference {
 	doc := goquery.NewDocumentFromNode(root)
-	base := resolverFor(self, doc)
+	base := resolverFor(self, doc, encode)
 	var found []Reference
 	seen := make(map[Reference]bool)
 	doc.FindMatcher(linkElements).NotMatcher(inTemplate).EachWithBreak(func(_ int, s *goquery.Selection) bool {
@@ -65,7 +65,7 @@ func Discover(self page.URL, root *html.Node) []Reference {
 		if !ok {
 			return true
 		}
-		u, err := base.Resolve(s.AttrOr("href", ""))
+		u, err := base.Resolve(encode(s.AttrOr("href", "")))
 		r := Reference{u, relation}
 		if err != nil || u == self || seen[r] {
 			return true
@@ -78,9 +78,9 @@ func Discover(self page.URL, root *html.Node) []Reference {
 }
 
 // resolverFor respects the first <base href>, as browsers do.
-func resolverFor(self page.URL, doc *goquery.Document) *page.Resolver {
+func resolverFor(self page.URL, doc *goquery.Document, encode func(ref string) string) *page.Resolver {
 	base := doc.FindMatcher(baseElement).NotMatcher(inTemplate).First()
-	if u, err := self.Resolve(base.AttrOr("href", "")); err == nil {
+	if u, err := self.Resolve(encode(base.AttrOr("href", ""))); err == nil {
 		return page.NewResolver(u)
 	}
 	return page.NewResolver(self)

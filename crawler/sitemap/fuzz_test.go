@@ -85,7 +85,7 @@ func FuzzDiscover(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, r := range Discover(base, root) {
+		for _, r := range Discover(base, root, page.QueryEncoder(&page.Fetch{})) {
 			if u, err := page.ParseURL(string(r.URL)); err != nil || u != r.URL || u == base {
 				t.Errorf("%+v: %v", r, err)
 			}

@@ -170,7 +170,7 @@ func TestMaxReferences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(Discover(base, root)); n != MaxReferences {
+	if n := len(Discover(base, root, page.QueryEncoder(&page.Fetch{}))); n != MaxReferences {
 		t.Errorf("%d references, want %d", n, MaxReferences)
 	}
 }

@@ -150,7 +150,7 @@ func TestDiscover(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out strings.Builder
-			for _, r := range Discover(page.MustParseURL(self), root) {
+			for _, r := range Discover(page.MustParseURL(self), root, page.QueryEncoder(&page.Fetch{})) {
 				fmt.Fprintln(&out, r.Relation, r.URL)
 			}
 			return out.String()
