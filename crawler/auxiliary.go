@@ -61,7 +61,9 @@ type auxiliary struct {
 	url  page.URL
 	// announcer is the site (scheme, host and port) that named the file: the file may
 	// list its pages, besides those of the file's own host.
-	announcer   string
+	announcer string
+	// named is the sitemap of a robots.txt that led to this one, or this one itself.
+	named       page.URL
 	depth, hops int
 	failures    int            // in a row
 	cookies     *fetch.Cookies // set by its redirects
@@ -189,11 +191,11 @@ func (c *Crawler) beginPass(h *host, now time.Time) {
 	h.claims.begin()
 	if !o.NoSitemaps {
 		for _, u := range q.announced {
-			c.queueAux(auxiliary{kind: auxSitemap, url: u, announcer: h.key}, now)
+			c.queueAux(auxiliary{kind: auxSitemap, url: u, named: u, announcer: h.key}, now)
 		}
 		if len(q.announced) == 0 && o.GuessSitemap {
 			if u, err := page.ParseURL(h.key + "/sitemap.xml"); err == nil {
-				c.queueAux(auxiliary{kind: auxSitemap, url: u, announcer: h.key}, now)
+				c.queueAux(auxiliary{kind: auxSitemap, url: u, named: u, announcer: h.key}, now)
 			}
 		}
 	}
@@ -309,6 +311,19 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) task {
 	}
 }
 
+// announces reports whether a site announced a file. Several may: the file is read once for the
+// first one, and for those whose robots.txt is in memory then. The goroutine of a request calls
+// it, without mu.
+func (c *Crawler) announces(site string, s *auxiliary) bool {
+	if site == s.announcer {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.hosts[site]
+	return h != nil && s.named != "" && slices.Contains(h.aux.announced, s.named)
+}
+
 // untilAsked returns ctx, which Run's own context ends, too: an interrupt need not wait
 // for a file, because its pass starts over in the next run.
 func (c *Crawler) untilAsked(ctx context.Context) (context.Context, func()) {
@@ -344,7 +359,7 @@ func (c *Crawler) read(ctx context.Context, s auxiliary, res *fetch.Result) *lis
 		return l
 	}
 	_, problems := sitemap.Parse(bytes.NewReader(f.Body), s.url, sitemap.Options{
-		Depth: s.depth, Announced: func(site string) bool { return site == s.announcer },
+		Depth: s.depth, Announced: func(site string) bool { return c.announces(site, &s) },
 	}, l.take)
 	switch n := len(problems); n {
 	case 0:

@@ -56,7 +56,7 @@ func (l *listed) take(e sitemap.Entry) bool {
 		if l.full = len(l.more) == l.most; l.full {
 			return false
 		}
-		l.more = append(l.more, auxiliary{kind: l.file.kind, url: e.URL, announcer: l.file.announcer, depth: l.file.depth + 1})
+		l.more = append(l.more, auxiliary{kind: l.file.kind, url: e.URL, named: l.file.named, announcer: l.file.announcer, depth: l.file.depth + 1})
 	}
 	return l.err == nil && !l.interrupted
 }

@@ -229,6 +229,40 @@ https://a.example/feed 200
 	})
 }
 
+// A sitemap that several hosts announce lists pages of all of them, also if an index leads to
+// it. Pages of hosts that do not announce it are left out.
+func TestSeveralHostsAnnounceASitemap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/", "https://b.example/", "https://c.example/")
+		parseWeb(t, w, `
+https://a.example/robots.txt 200
+  Sitemap: https://maps.example/index.xml
+https://b.example/robots.txt 200
+  Sitemap: https://maps.example/index.xml
+https://maps.example/index.xml 200
+  <sitemapindex><sitemap><loc>https://maps.example/s.xml</loc></sitemap></sitemapindex>
+https://maps.example/s.xml 200
+  <urlset><url><loc>https://a.example/1</loc></url><url><loc>https://b.example/1</loc></url><url><loc>https://c.example/1</loc></url></urlset>`)
+		if err := newCrawler(Options{}, f, w, nil).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for u, want := range map[page.URL]bool{"https://a.example/1": true, "https://b.example/1": true, "https://c.example/1": false} {
+			if known := f.entries[u] != nil; known != want {
+				t.Errorf("%s is known: %t, want %t", u, known, want)
+			}
+		}
+		reads := 0
+		for _, x := range w.calls {
+			if x.url == "https://maps.example/s.xml" {
+				reads++
+			}
+		}
+		if reads != 1 {
+			t.Errorf("the sitemap was requested %d times", reads)
+		}
+	})
+}
+
 // Of a long index only so many sitemaps are kept, on all hosts together.
 func TestLongIndex(t *testing.T) {
 	var index strings.Builder

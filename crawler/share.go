@@ -325,13 +325,14 @@ func notMade(u page.URL, at time.Time) fetch.Result {
 type forwarded struct {
 	Kind      auxKind  `json:"kind"`
 	URL       page.URL `json:"url"`
+	Named     page.URL `json:"named,omitempty"`
 	Announcer string   `json:"announcer"`
 	Depth     int      `json:"depth,omitempty"`
 	Hops      int      `json:"hops,omitempty"`
 }
 
 func (f *forwarded) auxiliary() auxiliary {
-	return auxiliary{kind: f.Kind, url: f.URL, announcer: f.Announcer, depth: f.Depth, hops: f.Hops}
+	return auxiliary{kind: f.Kind, url: f.URL, named: f.Named, announcer: f.Announcer, depth: f.Depth, hops: f.Hops}
 }
 
 // forward hands a sitemap or feed to the crawler that asks its host. One goroutine at a time does
@@ -365,7 +366,7 @@ func (c *Crawler) forwardAll() {
 }
 
 func (s *shared) forward(ctx context.Context, a *auxiliary) error {
-	file, err := json.Marshal(forwarded{Kind: a.kind, URL: a.url, Announcer: a.announcer, Depth: a.depth, Hops: a.hops})
+	file, err := json.Marshal(forwarded{Kind: a.kind, URL: a.url, Named: a.named, Announcer: a.announcer, Depth: a.depth, Hops: a.hops})
 	if err != nil {
 		return err
 	}
