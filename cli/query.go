@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,7 +172,7 @@ func hitText(b *strings.Builder, h *index.Hit, s style) {
 		fmt.Fprintf(b, "    %s%s%s\n", s.faint(), alsoText(h.Also), s.reset())
 	}
 	if h.MoreFromHost > 0 {
-		fmt.Fprintf(b, "    %s%d more from this host: add site:%s%s\n", s.faint(), h.MoreFromHost, plain(h.URL.Host()), s.reset())
+		fmt.Fprintf(b, "    %smore from this host: add site:%s%s\n", s.faint(), plain(h.URL.Host()), s.reset())
 	}
 	if h.Explanation != nil {
 		explanationText(b, h.Explanation, h.Score)
@@ -195,10 +196,10 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 			more += fmt.Sprintf(" × %s %.2f", factor.name, factor.value)
 		}
 	}
-	fmt.Fprintf(b, "    score %.3f = text %.3f × title %.2f × anchors %.2f × rank %.2f%s · %s\n",
-		score, e.Text, e.TitleFactor, e.AnchorFactor, e.RankFactor, more, e.Tier)
+	fmt.Fprintf(b, "    score %s = text %s × title %.2f × anchors %.2f × rank %.2f%s · %s\n",
+		scoreNumber(score), scoreNumber(e.Text), e.TitleFactor, e.AnchorFactor, e.RankFactor, more, e.Tier)
 	if e.PlaceOf != "" {
-		fmt.Fprintf(b, "      in the place of %s, whose score is %.3f\n", plain(string(e.PlaceOf)), e.PlaceOfScore)
+		fmt.Fprintf(b, "      in the place of %s, whose score is %s\n", plain(string(e.PlaceOf)), scoreNumber(e.PlaceOfScore))
 	}
 	if e.Repeats != "" {
 		fmt.Fprintf(b, "      behind others, since it says little besides what %s says\n", plain(string(e.Repeats)))
@@ -208,7 +209,17 @@ func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
 	}
 	fmt.Fprintf(b, "      title match %.2f, anchor match %.2f, rank %s\n", e.TitleMatch, e.AnchorMatch, rankNumber(e.Rank))
 	c := &e.Columns
-	fmt.Fprintf(b, "      text by column alone: title %.3f, body %.3f, anchors %.3f, outside anchors %.3f, URL %.3f, rest %.3f\n", c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest)
+	fmt.Fprintf(b, "      text by column alone: title %s, body %s, anchors %s, outside anchors %s, URL %s, rest %s\n",
+		scoreNumber(c.Title), scoreNumber(c.Body), scoreNumber(c.Anchors), scoreNumber(c.Outside), scoreNumber(c.URL), scoreNumber(c.Rest))
+}
+
+// scoreNumber is a score with three decimals. One that these would show as zero, as of words
+// that most documents have, is shown with three digits.
+func scoreNumber(f float64) string {
+	if f != 0 && math.Abs(f) < 0.0005 {
+		return fmt.Sprintf("%.2e", f)
+	}
+	return fmt.Sprintf("%.3f", f)
 }
 
 // alsoText lists the pages that are folded into a hit: versions and translations by their

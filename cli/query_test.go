@@ -31,6 +31,15 @@ func TestExplanationText(t *testing.T) {
 	}
 }
 
+// TestScoreNumber: no score but zero is shown as zero.
+func TestScoreNumber(t *testing.T) {
+	for score, want := range map[float64]string{0: "0.000", 12.3456: "12.346", 0.0005: "0.001", 0.00000512: "5.12e-06"} {
+		if got := scoreNumber(score); got != want {
+			t.Errorf("%v is shown as %s, want %s", score, got, want)
+		}
+	}
+}
+
 // TestAlsoText: the version and the language of one page are not two pages.
 func TestAlsoText(t *testing.T) {
 	got := alsoText([]index.Also{{URL: "https://a.example/2.4", Label: "2.4"}, {URL: "https://a.example/2.4/de", Label: "2.4, de"}, {URL: "https://a.example/fr", Label: "fr"}, {URL: "https://b.example/", Similar: true}})

@@ -203,12 +203,12 @@ func TestMoreFromAHost(t *testing.T) {
 	more := ""
 	body := s.get("/?q=leaf+oak")
 	for n := range elements(t, body) {
-		if n.Data == "a" && strings.Contains(textOf(n), "more from oak.example") {
+		if n.Data == "a" && textOf(n) == "More from oak.example" {
 			more = attr(n, "href")
 		}
 	}
 	if more == "" {
-		t.Fatalf("there is no link to more from oak.example:\n%s", body)
+		t.Fatalf("there is no link More from oak.example:\n%s", body)
 	}
 	where := texts(t, s.get(more), class("where"))
 	if len(where) != 10 || slices.ContainsFunc(where, func(w string) bool { return !strings.HasPrefix(w, "oak.example") }) {
@@ -283,6 +283,15 @@ func TestDocumentPage(t *testing.T) {
 	t.Run("never seen", func(t *testing.T) {
 		body := s.get(doc("nowhere.example/page")) // https is taken for granted
 		if !strings.Contains(body, "https://nowhere.example/page") || !strings.Contains(body, "it was never fetched") || !strings.Contains(body, "unknown until it is fetched") {
+			t.Errorf("%s", body)
+		}
+	})
+	t.Run("never fetched successfully", func(t *testing.T) {
+		broken := fetched("https://oak.example/broken", 1, "")
+		broken.Status = http.StatusInternalServerError
+		s.load(broken)
+		body := s.get(doc(string(broken.URL)))
+		if !strings.Contains(body, "Every fetch of this URL failed.") || strings.Contains(body, "has not been fetched yet") {
 			t.Errorf("%s", body)
 		}
 	})
