@@ -48,6 +48,9 @@ func searchAll(ctx context.Context, from *fanout, n *names, q string, opts *Opti
 	}
 	s := newSearch(from, n, c, opts, q)
 	found, err := s.run(ctx, inUse)
+	if s.res.Total == 0 {
+		s.res.Notes = append(s.res.Notes, s.c.IfNothing...)
+	}
 	s.res.Folded = countFolded(found) // not before: diversify may leave out what something was folded into
 	if err == nil && opts.Facets {
 		s.res.Facets, err = s.facets(ctx, found)

@@ -53,6 +53,8 @@ type Query struct {
 	// Verbatim says that neither abbreviations in full nor other words are looked for.
 	Verbatim bool
 	Notes    []string
+	// IfNothing are notes for a search that finds nothing.
+	IfNothing []string
 }
 
 // maxPhrase bounds the tokens of a word or phrase; the rest is ignored.
@@ -70,7 +72,7 @@ func Compile(q string, inUse []*analysis.Stemmer, verbatim bool) (*Query, error)
 		inUse = []*analysis.Stemmer{analysis.StemmerFor(s.lang)}
 	}
 	c := &compiler{lang: s.lang, inUse: inUse}
-	c.Ignored, c.Notes, c.Text = s.ignored, s.notes, s.text
+	c.Ignored, c.Notes, c.IfNothing, c.Text = s.ignored, s.notes, s.ifNothing, s.text
 	clauses := slices.DeleteFunc(s.clauses, func(cl clause) bool {
 		c.OneSite = c.OneSite || cl.kind == clauseSite && !cl.exclude
 		dated := cl.kind == clauseAfter || cl.kind == clauseBefore

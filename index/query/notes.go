@@ -18,6 +18,13 @@ func (p *parser) note(format string, args ...any) {
 	}
 }
 
+// noteIfNothing adds a note, once, that says nothing new to those who find something.
+func (p *parser) noteIfNothing(n string) {
+	if !slices.Contains(p.ifNothing, n) {
+		p.ifNothing = append(p.ifNothing, n)
+	}
+}
+
 // maxNotes bounds the notes of a query.
 const maxNotes = 5
 

@@ -135,9 +135,9 @@ func (p *parser) noteFileType(t string) {
 	case slices.Contains(neverIndexed, t):
 		p.note("Only HTML and plain text are indexed: filetype:%s finds pages of these types whose URL ends in .%s.", t, t)
 	case t == "pdf":
-		p.note("PDF documents are indexed only with the setting pdf.")
+		p.noteIfNothing("PDF documents are indexed only with the setting pdf.")
 	case slices.Contains(officeTypes, t):
-		p.note("Office documents are indexed only with the setting office.")
+		p.noteIfNothing("Office documents are indexed only with the setting office.")
 	}
 }
 

@@ -75,7 +75,9 @@ type syntax struct {
 	ignored int
 	lang    string // the first lang: that is not excluded and holds for the whole query
 	notes   []string
-	unended string // closes the groups and the OR that are open at the end of the text
+	// ifNothing are notes for a search that finds nothing.
+	ifNothing []string
+	unended   string // closes the groups and the OR that are open at the end of the text
 }
 
 // parseQuery splits a query into clauses. It knows nothing of analysis.

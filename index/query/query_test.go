@@ -47,6 +47,9 @@ func specParse(d *datadriven.TestData) string {
 		for _, n := range c.Notes {
 			fmt.Fprintf(&b, "  note: %s\n", n)
 		}
+		for _, n := range c.IfNothing {
+			fmt.Fprintf(&b, "  note if nothing is found: %s\n", n)
+		}
 		if c.Ignored > 0 {
 			fmt.Fprintf(&b, "  %d ignored\n", c.Ignored)
 		}
