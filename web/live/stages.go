@@ -15,12 +15,12 @@ type stage struct {
 // drawing is the pipeline in the order in which a page passes through it
 // (docs/observers.md). Observers that are missing here share a column at the end.
 var drawing = []stage{
-	{"parse", []string{"document"}},
+	{"parse", []string{"document", "render", "invalidate"}},
 	{"cluster and link", []string{"cluster", "links"}},
 	{"propagate", []string{"spread", "forward"}},
 	{"rank", []string{"rank", "rerank", "settle"}},
-	{"write the index", []string{"index", "count"}},
-	{"find new URLs", []string{"discover", "relook", "ready"}},
+	{"write the index", []string{"index", "refresh", "touch", "count"}},
+	{"find new URLs", []string{"discover", "prefetch", "relook", "ready"}},
 }
 
 // stagesOf sorts the observers into stages.
