@@ -81,14 +81,7 @@ func (r *Repository) runTask(ctx context.Context, task func(context.Context)) {
 
 // watchDeath makes the pipeline fail when other processes have found this one dead.
 func (r *Repository) watchDeath(ctx context.Context) {
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	for sleep.For(ctx, time.Second) == nil {
 		if err := r.db.FoundDead(ctx); err != nil {
 			r.pipeline.Fail(err)
 			return

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/internal/trace"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/inspect"
@@ -56,17 +57,10 @@ func (r *Repository) noteTime() {
 
 // keepTime records the times of timestamps until ctx ends, and then a last time.
 func (r *Repository) keepTime(ctx context.Context) {
-	ticker := time.NewTicker(clockEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			r.noteTime()
-		case <-ctx.Done():
-			r.noteTime()
-			return
-		}
+	for sleep.For(ctx, clockEvery) == nil {
+		r.noteTime()
 	}
+	r.noteTime()
 }
 
 // stop ends the recording. It must be called before the DB is closed.
