@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/oracle/remote"
 	"github.com/webindexer/indexer/repository"
@@ -118,7 +117,15 @@ func listenForSearches(ctx context.Context, address string, security remote.Secu
 // workOn is work with an open session, which it closes.
 func (a *app) workOn(ctx context.Context, s *session) error {
 	_, _ = fmt.Fprintln(a.stderr, "working; interrupt to stop")
-	for sleep.For(ctx, failureEvery) == nil {
+	ticker := time.NewTicker(failureEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			_, _ = fmt.Fprintln(a.stderr, "stopping: what is in progress is completed; interrupt again to stop at once")
+			return s.close(ctx)
+		case <-ticker.C:
+		}
 		if err := s.repo.Failure(); err != nil {
 			closed := s.close(ctx)
 			if errors.Is(closed, err) {
@@ -127,6 +134,4 @@ func (a *app) workOn(ctx context.Context, s *session) error {
 			return errors.Join(err, closed)
 		}
 	}
-	_, _ = fmt.Fprintln(a.stderr, "stopping: what is in progress is completed; interrupt again to stop at once")
-	return s.close(ctx)
 }
