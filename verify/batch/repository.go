@@ -76,9 +76,6 @@ func (r *Repository) URL(u page.URL) *URL { return r.urls[u] }
 // Cluster returns the cluster with that key, nil if there is none.
 func (r *Repository) Cluster(key page.ContentKey) *Cluster { return r.clusters[key] }
 
-// Len is the number of known URLs and of clusters.
-func (r *Repository) Len() (urls, clusters int) { return len(r.urls), len(r.clusters) }
-
 // URLs yields all known URLs in byte order.
 func (r *Repository) URLs() iter.Seq[*URL] {
 	return func(yield func(*URL) bool) {
