@@ -109,14 +109,11 @@ func (q *gcQueue) take(p uint64, n int) (taken []*gcEntry) {
 	return taken
 }
 
-// size is the number of waiting cells, and the timestamp of the first; 0 for none.
-func (q *gcQueue) size() (n int, oldest uint64) {
+// size is the number of waiting cells.
+func (q *gcQueue) size() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.first < len(q.entries) {
-		oldest = q.entries[q.first].ts
-	}
-	return len(q.waiting), oldest
+	return len(q.waiting)
 }
 
 // takeOverflow reports whether cells did not fit, and resets the mark.

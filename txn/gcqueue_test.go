@@ -87,7 +87,7 @@ func TestKnownVersions(t *testing.T) {
 				if got != want {
 					t.Errorf("collected %+v, want %+v", got, want)
 				}
-				if n, _ := db.gc.queue.size(); n != 0 {
+				if n := db.gc.queue.size(); n != 0 {
 					t.Errorf("%d cells wait", n)
 				}
 				got, err := db.Collect(t.Context(), CollectOptions{})
@@ -243,7 +243,7 @@ func TestLaterRecordsAreVisitedAgain(t *testing.T) {
 					reader.Rollback()
 					mustBegin(t, db).Rollback() // the safe point may now pass the last record
 				}
-				if n, _ := db.gc.queue.size(); n != 0 {
+				if n := db.gc.queue.size(); n != 0 {
 					t.Errorf("%d cells wait", n)
 				}
 				got, err := db.Collect(t.Context(), CollectOptions{})

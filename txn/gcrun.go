@@ -105,7 +105,7 @@ func (c *Collector) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopWithin)
 	defer cancel()
 	err := c.step(ctx, nil)
-	if n, _ := c.db.gc.queue.size(); err == nil && n == 0 && !c.unswept && !c.db.gc.queue.takeOverflow() {
+	if err == nil && c.db.gc.queue.size() == 0 && !c.unswept && !c.db.gc.queue.takeOverflow() {
 		err = c.setMark(ctx, store.Delete)
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, errLocksHeld) {
@@ -133,7 +133,7 @@ func (c *Collector) run(ctx context.Context) {
 // as much.
 func (c *Collector) rest(ctx context.Context, took time.Duration) error {
 	share := c.opts.Share
-	if n, _ := c.db.gc.queue.size(); n > gcQueueCells/2 {
+	if c.db.gc.queue.size() > gcQueueCells/2 {
 		share = min(4*share, 1)
 	}
 	return sleep.For(ctx, time.Duration(float64(took)*(1-share)/share))
@@ -142,7 +142,7 @@ func (c *Collector) rest(ctx context.Context, took time.Duration) error {
 // step collects the cells of the queue that the safe point has passed. Other collections
 // may run between batches: garbage at this safe point stays garbage.
 func (c *Collector) step(ctx context.Context, rest pause) error {
-	if n, _ := c.db.gc.queue.size(); n == 0 {
+	if c.db.gc.queue.size() == 0 {
 		return nil
 	}
 	began := time.Now()

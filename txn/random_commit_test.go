@@ -115,13 +115,8 @@ func (x *randomTxn) mayBeDead() bool { return x.stopped && time.Since(x.since) >
 // mayBeLocked: a commit that stopped, or one that crashed, may hold a lock.
 func (r *random) mayBeLocked(x *randomTxn) bool {
 	for _, y := range slices.Concat(r.live, r.dead) {
-		if y == x || !y.stopped {
-			continue
-		}
-		for _, c := range x.cells() {
-			if y.touches(c) {
-				return true
-			}
+		if y != x && y.stopped && slices.ContainsFunc(x.cells(), y.touches) {
+			return true
 		}
 	}
 	return false

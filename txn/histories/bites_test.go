@@ -25,7 +25,7 @@ func TestTheJudgeBites(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var names []string
-			for round := 0; round < 20; round++ { // one may be lucky
+			for range 20 { // one may be lucky
 				table := engines[0].open(t)
 				history := record(&testing.T{}, tc.wrong(table), load{mode: txn.TwoPhase, transactions: 2000, clients: 16, keys: 3})
 				closeTable(t, table)
