@@ -168,6 +168,8 @@ func (s *crawlSummary) text() string {
 		}
 	}
 	switch {
+	case s.Others && s.Backlog > 0:
+		fmt.Fprintf(&b, "  Other processes continue the crawl. Observers still have %s to process, so not every page may be in the index yet.\n", count(s.Backlog, "row"))
 	case s.Others:
 		b.WriteString("  Other processes continue the crawl.\n")
 	case s.Backlog > 0 && s.shared:

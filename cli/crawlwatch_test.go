@@ -63,6 +63,10 @@ func TestCrawlSummary(t *testing.T) {
 	if got := s.text(); !strings.HasPrefix(got, "Fetched 1 page (2 requests, 0.0 MB) in 1.3s. It ended because it was interrupted.\n") {
 		t.Errorf("an interrupted crawl: %s", got)
 	}
+	s.Others, s.Backlog = true, 7
+	if got := s.text(); !strings.Contains(got, "\n  Other processes continue the crawl. Observers still have 7 rows to process, so not every page may be in the index yet.\n") {
+		t.Errorf("one of several crawlers: %s", got)
+	}
 	s.Documents = 0
 	if got := s.text(); strings.Contains(got, "Try:") {
 		t.Errorf("it is proposed to search an empty index:\n%s", got)
