@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
@@ -200,14 +201,7 @@ func (m *Manager) whileValid(ctx context.Context, fn func(context.Context)) {
 	defer watch.Wait()
 	defer cancel(nil)
 	watch.Go(func() {
-		ticker := time.NewTicker(m.opts.Every)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-			case <-ctx.Done():
-				return
-			}
+		for sleep.For(ctx, m.opts.Every) == nil {
 			if err := m.live.Valid(); err != nil {
 				cancel(err)
 				return

@@ -32,7 +32,7 @@ var Arrows = []Arrow{
 	{"oracle/remote", []string{"oracle", "oracle/remote/oraclepb", "txn", "internal/unanswered", "internal/sleep"}, "the service around an oracle; the only one that imports gRPC for it"},
 	{"oracle/etcd", []string{"oracle"}, "tokens in etcd; the only one that imports its client"},
 	{"notify", []string{"txn", "store", "internal/sleep"}, "observers as a framework know nothing of what is observed"},
-	{"lease", []string{"notify", "txn", "store"}, "who owns what is decided in a table, whatever is owned"},
+	{"lease", []string{"notify", "txn", "store", "internal/sleep"}, "who owns what is decided in a table, whatever is owned"},
 	{"page", nil, "page is the leaf that observers and the verifying batch share; what it imported, both would depend on"},
 	{"internal/osfile", nil, "it writes files, whatever is in them"},
 	{"render", []string{"page", "internal/osfile"}, "a browser is given fetches by whoever has them, and knows nothing of where they are stored"},

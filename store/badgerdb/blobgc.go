@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/webindexer/indexer/internal/sleep"
 )
 
 // A long value whose cell was deleted, or replaced, is waste. A pass over the pointers
@@ -46,14 +48,14 @@ const (
 
 // collectBlobs makes passes until the context ends.
 func (db *DB) collectBlobs(ctx context.Context) {
-	every(ctx, blobPassEvery, func() {
+	for sleep.For(ctx, blobPassEvery) == nil {
 		if waste := db.blobs.waste.Load(); waste < leastWaste || waste < db.blobs.total.Load()/3 {
-			return
+			continue
 		}
 		if err := db.passBlobs(ctx); err != nil && ctx.Err() == nil {
 			db.tables.log.Warnf("collecting waste in blob files: %v", err)
 		}
-	})
+	}
 }
 
 // passBlobs makes one pass. After an error, the next one waits until the files have grown. If the

@@ -8,6 +8,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/ristretto/v2/z"
+
+	"github.com/webindexer/indexer/internal/sleep"
 )
 
 // Badger builds a table in blocks of memory, and keeps the blocks of up to eight builders
@@ -43,7 +45,9 @@ func builderPool(db *badger.DB) (*z.AllocatorPool, error) {
 // freeBuilders empties the pool again and again until the context ends, which must be
 // before Badger closes.
 func freeBuilders(ctx context.Context, pool *z.AllocatorPool) {
-	every(ctx, poolEvery, func() { emptyPool(pool) })
+	for sleep.For(ctx, poolEvery) == nil {
+		emptyPool(pool)
+	}
 }
 
 // emptyPool releases what is in the pool and returns how many bytes that were.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
+
+	"github.com/webindexer/indexer/internal/sleep"
 )
 
 // Badger maps its table files. Pages that were read stay in the process's resident
@@ -35,11 +37,11 @@ const (
 
 // trimMapped keeps the mapped files below a number of bytes until the context ends.
 func (db *DB) trimMapped(ctx context.Context, most int64) {
-	every(ctx, mappedEvery, func() {
+	for sleep.For(ctx, mappedEvery) == nil {
 		if n, known := mappedResident(); known && n > most {
 			db.unmapTables()
 		}
-	})
+	}
 }
 
 // unmapTables unmaps the pages of all table files, and returns how many files they were.
