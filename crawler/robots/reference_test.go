@@ -3,6 +3,7 @@ package robots
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,10 +49,8 @@ func (r refRule) match(path string) (octets int, ok bool) {
 	for _, form := range []string{text, refFold(text)} {
 		literal := regexp.QuoteMeta(form)
 		re := regexp.MustCompile(`(?s)\A` + strings.ReplaceAll(literal, "\x00", ".*") + end)
-		for _, path := range []string{refNormalise(path), refFold(refNormalise(path))} {
-			if re.MatchString(path) {
-				return octets, true
-			}
+		if slices.ContainsFunc([]string{refNormalise(path), refFold(refNormalise(path))}, re.MatchString) {
+			return octets, true
 		}
 	}
 	return 0, false
