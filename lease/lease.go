@@ -76,6 +76,8 @@ type Options struct {
 	// Failed receives errors after which the manager tries again, and the reason when this
 	// process stops to act under its leases for a while.
 	Failed func(error)
+	// Resumed is called when the process acts under its leases again.
+	Resumed func()
 }
 
 // Manager holds and looks for leases.
@@ -179,6 +181,9 @@ func (m *Manager) run(ctx context.Context) {
 			m.lose(dead)
 			return
 		case err == nil:
+			if lapsed && m.opts.Resumed != nil {
+				m.opts.Resumed()
+			}
 			m.whileValid(ctx, m.tryAll)
 		case !lapsed && m.opts.Failed != nil:
 			m.opts.Failed(fmt.Errorf("leases rest until others can know that this process is alive: %w", err))

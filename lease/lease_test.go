@@ -189,12 +189,13 @@ func TestFence(t *testing.T) {
 // preparation.
 func TestLapse(t *testing.T) {
 	f := newFleet(t)
-	rests, gained := make(chan error, 1), 0
+	rests, resumed, gained := make(chan error, 1), make(chan struct{}, 1), 0
 	m := f.join(Options{
 		Wants: []Want{{Name: "x", Gained: func(context.Context) error { gained++; return nil }}},
 		Lost:  func(err error) { t.Errorf("it considers itself lost: %v", err) },
 	})
 	m.opts.Failed = func(err error) { rests <- err }
+	m.opts.Resumed = func() { resumed <- struct{}{} }
 	m.Start(t.Context())
 	waitFor(t, "x", m)
 	m.process.Lapse(true)
@@ -207,8 +208,12 @@ func TestLapse(t *testing.T) {
 	if err := m.add("meanwhile", func() {}); !errors.Is(err, txn.ErrConflict) {
 		t.Errorf("a run meanwhile: %v, want a conflict", err)
 	}
+	if len(resumed) > 0 {
+		t.Error("it has resumed before it can show signs of life")
+	}
 	m.process.Lapse(false)
 	waitFor(t, "x", m)
+	<-resumed
 	if err := m.add("afterwards", func() {}); err != nil {
 		t.Error(err)
 	}

@@ -122,6 +122,9 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 		Place:  place,
 		Lost:   func(err error) { r.pipeline.Fail(err) }, // the pipeline is made later
 		Failed: func(err error) { r.log.Warn("will try again to take a lease", zap.Error(err)) },
+		Resumed: func() {
+			r.log.Warn("others know again that this process is alive: it continues with the leases that it has")
+		},
 	}
 	r.makeWants(opts)
 	for _, name := range r.share.Leases {
