@@ -361,7 +361,14 @@ func (s *session) listen(of any) {
 	}
 }
 
+// enqueue keeps of a request only what find reads: a page can make thousands that wait, each with
+// megabytes of data. A URL over the limit names nothing that was fetched.
 func (s *session) enqueue(e *fetch.EventRequestPaused) {
+	u := e.Request.URL
+	if len(u) > page.MaxURLLength {
+		u = ""
+	}
+	e.Request = &network.Request{Method: e.Request.Method, URL: u}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {
