@@ -197,7 +197,7 @@ func TestUnknownVariables(t *testing.T) {
 			t.Setenv("INDEXER_WORKERS", "4")
 			t.Setenv(name, "1")
 			got := UnknownVariables()
-			if want := "environment variable " + name + ": there is no such setting" + want; !slices.Contains(got, want) {
+			if want := "environment variable " + name + " is ignored: there is no such setting" + want; !slices.Contains(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 			for _, g := range got {

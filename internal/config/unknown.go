@@ -26,7 +26,7 @@ func UnknownVariables() (list []string) {
 	for _, v := range os.Environ() {
 		name, value, _ := strings.Cut(v, "=")
 		if value != "" && strings.HasPrefix(name, EnvPrefix+"_") && !slices.Contains(names, name) && !slices.Contains(testVariables, name) {
-			list = append(list, "environment variable "+name+": there is no such setting"+meant(name, names))
+			list = append(list, "environment variable "+name+" is ignored: there is no such setting"+meant(name, names))
 		}
 	}
 	slices.Sort(list)
