@@ -23,12 +23,12 @@ import (
 	"github.com/webindexer/indexer/verify"
 )
 
-// versions are n fetches of one URL, a second apart; the last one counts.
-func versions(u page.URL, n int) []page.Fetch {
+// versions are n fetches of https://one.example/, a second apart; the last one counts.
+func versions(n int) []page.Fetch {
 	list := make([]page.Fetch, n)
 	for i := range list {
 		list[i] = page.Fetch{
-			URL: u, Time: time.Date(2024, 3, 1, 0, 0, i, 0, time.UTC), Status: http.StatusOK,
+			URL: "https://one.example/", Time: time.Date(2024, 3, 1, 0, 0, i, 0, time.UTC), Status: http.StatusOK,
 			Header: http.Header{"Content-Type": {"text/html; charset=utf-8"}},
 			Body: fmt.Appendf(nil, "<title>Version %d</title><p>This is what the page said at second %d%s"+
 				"<p>See <a href=/v%d>the page of that second</a>.", i, i, strings.Repeat(" and ever after", 8), i%7),
@@ -41,7 +41,7 @@ func versions(u page.URL, n int) []page.Fetch {
 // decides, whatever the order.
 func TestManyFetchesOfOneURL(t *testing.T) {
 	rnd := testenv.Random(t)
-	fetches := versions("https://one.example/", 160)
+	fetches := versions(160)
 	want := undisturbed(t, fetches)
 	for _, mode := range []txn.Mode{txn.OnePhase, txn.TwoPhase} {
 		t.Run(modeName(mode), func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestQuietDoesNotHoldOthersUp(t *testing.T) {
 	ctx := context.Background()
 	r := open(t, t.TempDir(), repository.Options{})
 	defer closeNow(t, r)
-	all := versions("https://one.example/", 4)
+	all := versions(4)
 	load(t, r, 1, all[:2])
 	q, err := r.Quiet(ctx)
 	if err != nil {

@@ -75,7 +75,7 @@ func TestDenied(t *testing.T) {
 	}
 	asNobody := confine(t, place)
 	news := packed(t, place, "../testdata/sites/bakery.txt")
-	fetches := versions("https://one.example/", 1)
+	fetches := versions(1)
 	want := undisturbed(t, append(mustReadWeb(t, news), fetches...))
 	for _, c := range []struct {
 		name, what string // pattern below the data directory

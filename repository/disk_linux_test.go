@@ -145,7 +145,7 @@ func TestIndexDiskFull(t *testing.T) {
 // TestReadOnlyDisk opens a repository on a disk that cannot be written: a clear
 // error, and it is what it was.
 func TestReadOnlyDisk(t *testing.T) {
-	fetches := versions("https://one.example/", 1)
+	fetches := versions(1)
 	mounted := filepath.Join(t.TempDir(), "disk")
 	mountSmall(t, mounted, "500m")
 	dir := filepath.Join(mounted, "data")

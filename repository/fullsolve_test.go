@@ -17,7 +17,7 @@ import (
 // TestFullSolveBesideEverything: full solves, several at once, during loading and
 // garbage collection. None fails, and the result is right.
 func TestFullSolveBesideEverything(t *testing.T) {
-	fetches, more := mustReadWeb(t, ownWebs), versions("https://one.example/", 200)
+	fetches, more := mustReadWeb(t, ownWebs), versions(200)
 	if testing.Short() {
 		more = more[:60]
 	}

@@ -62,7 +62,7 @@ func TestIndexFilesOfAnother(t *testing.T) {
 	ctx := context.Background()
 	theirs := t.TempDir()
 	r := open(t, theirs, repository.Options{})
-	load(t, r, 1, versions("https://one.example/", 1))
+	load(t, r, 1, versions(1))
 	closeNow(t, r)
 	stranger := readFiles(t, repository.IndexDir(theirs))
 

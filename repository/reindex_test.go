@@ -159,7 +159,7 @@ func TestReindexOffline(t *testing.T) {
 	whole, want := filled(t)
 	strange := filepath.Join(t.TempDir(), "data")
 	r := open(t, strange, repository.Options{})
-	load(t, r, 1, versions("https://one.example/", 1))
+	load(t, r, 1, versions(1))
 	closeNow(t, r)
 	for name, c := range map[string]struct {
 		make  func(t *testing.T, dir string) error
