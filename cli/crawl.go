@@ -101,11 +101,8 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	from, err := a.findSeeds(ctx, args)
+	from, err := a.findSeeds(ctx, args, f.config)
 	if err != nil {
-		return err
-	}
-	if err := a.checkExcluded(from, f.config); err != nil {
 		return err
 	}
 	if len(from.urls) == 0 && !a.isShared() {

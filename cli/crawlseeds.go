@@ -41,8 +41,9 @@ type foundSeeds struct {
 }
 
 // findSeeds reads all arguments: files, URLs, host names, and - for standard input. It
-// reports lines that are not seeds and uses the rest. It fails if there are no seeds.
-func (a *app) findSeeds(ctx context.Context, args []string) (foundSeeds, error) {
+// reports lines that are not seeds, and seeds that c excludes, and uses the rest. It fails if
+// an argument has no seeds, or c excludes all of them.
+func (a *app) findSeeds(ctx context.Context, args []string, c frontier.Config) (foundSeeds, error) {
 	var found foundSeeds
 	for _, arg := range args {
 		list, err := a.seedsOf(ctx, arg)
@@ -60,7 +61,7 @@ func (a *app) findSeeds(ctx context.Context, args []string) (foundSeeds, error) 
 		}
 		_, _ = fmt.Fprintf(a.stderr, "%v\ncrawling from the other lines: %s\n", err, count(len(list), "seed"))
 	}
-	return found, nil
+	return found, a.checkExcluded(found, c)
 }
 
 // checkExcluded tells which seeds are excluded, and is an error if all of them are.

@@ -31,7 +31,7 @@ func TestDiskFilledAtOnce(t *testing.T) {
 		after := 5 + rnd.IntN(60)
 		status, said := replayOnto(t, data, 2000, func(page int) {
 			if page == after {
-				fillAtOnce(t, mounted, filler)
+				fillAtOnce(t, filler)
 			}
 		})
 		if status != statusNoSpace || !strings.Contains(said, "free some space") || strings.Contains(said, "goroutine ") {
@@ -102,7 +102,7 @@ func TestServeWithoutWriting(t *testing.T) {
 	t.Run("full disk", func(t *testing.T) {
 		mounted := smallDisk(t)
 		filler := filepath.Join(mounted, "filler")
-		serveWithoutWriting(t, mounted, func() { fillAtOnce(t, mounted, filler) }, func() error { return os.Remove(filler) })
+		serveWithoutWriting(t, mounted, func() { fillAtOnce(t, filler) }, func() error { return os.Remove(filler) })
 	})
 	t.Run("read-only file system", func(t *testing.T) {
 		mounted := smallDisk(t)
@@ -198,8 +198,8 @@ func largeRecord(rnd *rand.Rand, page int) string {
 	return fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-%012d>\r\nWARC-Target-URI: https://large.example/%d\r\nWARC-Date: 2024-03-01T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", page, page, len(http), http)
 }
 
-// fillAtOnce takes all that is free.
-func fillAtOnce(t *testing.T, dir, file string) {
+// fillAtOnce takes all that is free where file is.
+func fillAtOnce(t *testing.T, file string) {
 	t.Helper()
 	f, err := os.Create(file)
 	if err != nil {

@@ -69,11 +69,8 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 	if err := crawl.check(); err != nil {
 		return err
 	}
-	from, err := a.findSeeds(ctx, seeds)
+	from, err := a.findSeeds(ctx, seeds, crawl.config)
 	if err != nil {
-		return err
-	}
-	if err := a.checkExcluded(from, crawl.config); err != nil {
 		return err
 	}
 	fetchOptions, err := crawl.fetchOptions(int64(a.cfg.WARC.MaxBody))
