@@ -70,47 +70,32 @@ func (a *app) openSearcher(ctx context.Context) (searcher, error) {
 // replaced.
 func (a *app) openServing(ctx context.Context) (searcher, error) {
 	if a.usesFiles() && !a.usesShards() {
-		return web.OpenIndexFiles(func() (*index.Reader, error) {
-			f, err := a.openFiles(ctx)
-			return f.Reader, err
-		}, a.log)
+		return web.OpenIndexFiles(func() (*index.Reader, error) { return a.openFiles(ctx) }, a.log)
 	}
 	return a.openSearcher(ctx)
 }
 
-// indexFiles is a reader as a searcher.
-type indexFiles struct{ *index.Reader }
-
-// Ready implements searcher.
-func (f indexFiles) Ready(ctx context.Context) error {
-	v, err := f.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	return v.Close()
-}
-
 // openFiles opens the index files of the data directory.
-func (a *app) openFiles(ctx context.Context) (indexFiles, error) {
+func (a *app) openFiles(ctx context.Context) (*index.Reader, error) {
 	if err := a.checkUndivided(ctx); err != nil {
-		return indexFiles{}, err
+		return nil, err
 	}
 	if _, err := os.Stat(repository.IndexDir(a.cfg.Data)); errors.Is(err, fs.ErrPermission) {
-		return indexFiles{}, denied(err) // SQLite only says that it cannot open the file
+		return nil, denied(err) // SQLite only says that it cannot open the file
 	}
 	r, err := index.OpenReader(repository.IndexDir(a.cfg.Data))
 	switch {
 	case errors.Is(err, index.ErrNoIndex) && a.isShared():
-		return indexFiles{}, fmt.Errorf("%w: %s", errFilesElsewhere, a.cfg.Data)
+		return nil, fmt.Errorf("%w: %s", errFilesElsewhere, a.cfg.Data)
 	case errors.Is(err, index.ErrNoIndex), errors.Is(err, syscall.ENOTDIR):
 		if err := checkDataDir(a.cfg.Data, false, ""); err != nil {
-			return indexFiles{}, denied(err)
+			return nil, denied(err)
 		}
-		return indexFiles{}, fmt.Errorf("%w: %s", errNoIndexFiles, a.cfg.Data)
+		return nil, fmt.Errorf("%w: %s", errNoIndexFiles, a.cfg.Data)
 	case err != nil:
-		return indexFiles{}, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))
+		return nil, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))
 	}
-	return indexFiles{r}, nil
+	return r, nil
 }
 
 // suggestSearch is the end of the summary of a command that has loaded pages. On a shared

@@ -137,6 +137,15 @@ func (r *Reader) NeedsRebuild() bool { return r.meta.analyzer != analysis.Versio
 // Close releases the files. Close views first.
 func (r *Reader) Close() error { return errors.Join(closeStatements(r.statements), r.db.Close()) }
 
+// Ready returns an error if the index cannot be searched now.
+func (r *Reader) Ready(ctx context.Context) error {
+	v, err := r.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	return v.Close()
+}
+
 // Search is [View.Search] on the newest state.
 func (r *Reader) Search(ctx context.Context, query string, opts Options) (*Results, error) {
 	return inView(ctx, r, func(v *View) (*Results, error) { return v.Search(ctx, query, opts) })

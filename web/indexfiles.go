@@ -75,13 +75,7 @@ func (f *IndexFiles) Thumbnail(ctx context.Context, u page.URL) ([]byte, error) 
 
 // Ready returns an error if the index cannot be searched.
 func (f *IndexFiles) Ready(ctx context.Context) error {
-	_, err := use(f, func(r *index.Reader) (struct{}, error) {
-		v, err := r.Snapshot(ctx)
-		if err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, v.Close()
-	})
+	_, err := use(f, func(r *index.Reader) (struct{}, error) { return struct{}{}, r.Ready(ctx) })
 	return err
 }
 
