@@ -123,6 +123,8 @@ func TestSameAnswers(t *testing.T) {
 		{"lang:de", whole},
 		{"lang:en lamp -manual", whole},
 		{"filetype:pdf", whole},
+		{"filetype:docx", whole},   // none, and a note
+		{"lamp AND manual", whole}, // some, and a note
 		{"filetype:html lighthouse", whole},
 		{"intitle:lamp", whole},
 		{"inurl:guide boat", whole},
