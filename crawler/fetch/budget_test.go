@@ -47,10 +47,10 @@ func TestBudgetIsShared(t *testing.T) {
 					if r.takeDecoded(ctx, rng.Int64N(2*size)) != nil {
 						return true
 					}
-					before := r.decoded.held
-					hold(&decoded, before)
-					r.keep(2*size, rng.IntN(2*size))
-					hold(&decoded, r.decoded.held-before)
+					hold(&decoded, r.decoded.held)
+					kept := rng.IntN(2 * size)
+					hold(&decoded, min(0, int64(kept)-r.decoded.held)) // before others can take it
+					r.keep(2*size, kept)
 					defer func() { hold(&decoded, -r.decoded.held) }()
 				}
 				time.Sleep(time.Duration(rng.IntN(10)) * time.Second) // it is stored
