@@ -150,7 +150,7 @@ var outcomes = []outcome{
 	{as[*usageError](), statusUsage, ""},   // names the help itself
 	{as[*config.Error](), statusUsage, ""}, // see configHint
 	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for the syntax of queries"},
-	{as[*sites.Error](), statusUsage, "package sites describes the format"},
+	{as[*sites.Error](), statusUsage, "`indexer pack --help` describes the format"},
 	{is(sites.ErrNoneSelected), statusUsage, ""},
 	{as[*inputError](), statusUsage, ""},
 	{as[*osfile.Error](), statusUsage, ""},

@@ -16,8 +16,20 @@ import (
 
 const packHelp = `
 Pack small webs written as text into a WARC file, as if a crawler had recorded them, for
-tests, demonstrations and bug reports. testdata/sites has examples, and package sites
-describes the format. Several texts become one file. The same texts give the same bytes.
+tests, demonstrations and bug reports. Several texts become one file. The same texts give
+the same bytes.
+
+A text begins with a comment. Each fetch follows as a line with its time, URL, status (200
+by default) and Location, then header fields, and then the body:
+
+  -- 2024-03-01 http://museum.example/ --
+  <title>Museum</title>
+  <p>The lamp was lit in 1871.
+
+  -- 2024-03-02T08:30:00Z http://museum.example/old 301 / --
+
+In place of a status, "revisit" stands for an unchanged page, and "failed" for no answer.
+testdata/sites in the source has examples, and internal/sites/doc.go the whole format.
 
 --from and --until select fetches by time (from ≤ time < until), so that one history can
 be packed as several crawls.`

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/webindexer/indexer/crawler/fetch"
 )
 
 // Unreached is a host that has not answered a single request of this run: its name has
@@ -50,7 +52,11 @@ func (c *Crawler) noteAnswer(h *host, x exchange) {
 	u.Attempts++
 	u.Why = cmp.Or(x.err, x.class.String())
 	if u.Attempts == 1 && u.instead == "" && h.seeded {
-		c.opts.Log.Warn(fmt.Sprintf("%s, a host of the seeds, cannot be reached: %s; it is tried again while there is other work", u.Host, u.Why))
+		again := "; it is tried again while there is other work"
+		if x.class == fetch.RefusedAddress {
+			again = "" // the same address would be refused again
+		}
+		c.opts.Log.Warn(fmt.Sprintf("%s, a host of the seeds, cannot be reached: %s%s", u.Host, u.Why, again))
 	}
 }
 

@@ -7,17 +7,16 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 )
 
-// People type "delete account", and the page is called "Removing an account". So a word may also be
-// said in other words in the title of a page, in its headings and in the anchors that lead to it. It
-// is not looked for in other words in texts: there the words of the query decide, since a long text
-// has one of several words anyway.
+// People type "delete account", and the page is called "Removing an account". So a word of a query
+// also matches its synonyms in the title of a page, in its headings and in the anchors that lead to
+// it. In texts, only the word itself matches: nearly every long text has one of several synonyms.
 //
-// The table has words that are used for each other on sites of any kind. A word that often means
-// something else ("order", "run", "book") is no entry, and neither is a term that manuals of programs tell
-// from others, such as "list" from "array", and "method" from "function".
-// A synonym in several words is found where they follow each other, and stands behind others only.
+// The table has words that sites of every kind use for each other. It leaves out words that often mean
+// something else ("order", "run", "book"), and terms between which manuals of programs distinguish, such
+// as "list" and "array", or "method" and "function".
+// A synonym of several words matches where they follow each other. It is never the first of its group.
 
-// synonyms are words that are used for each other, a group on a line.
+// synonyms are words that sites use for each other, a group on a line.
 const synonyms = `
 remove delete erase
 remove uninstall
