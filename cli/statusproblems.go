@@ -10,7 +10,7 @@ import (
 )
 
 // clocksApart is by how much the clocks of machines may differ (txn.Options.LockTTL). The last sign
-// of life of a process that is alive is younger, by its own clock.
+// of life of a process that is alive is younger, by its own clock, if its token is in the table.
 const clocksApart = 10 * time.Second
 
 // problem lists a problem.
@@ -53,7 +53,11 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 	}
 	apart := make(map[string]bool) // machines whose clocks were named
 	for _, p := range s.Processes {
-		if off := p.Beat.Sub(s.Time).Abs(); p.Alive && off > clocksApart && !apart[p.Host] {
+		off := p.Beat.Sub(s.Time)
+		if p.Count > 0 { // otherwise Beat is the time of its last description, which an oracle gives once
+			off = off.Abs()
+		}
+		if p.Alive && off > clocksApart && !apart[p.Host] {
 			apart[p.Host] = true
 			say("the clock of %s differs from that of this machine by %s: set them; processes whose clocks differ by more than %v roll each other's transactions back", p.Host, progress.Duration(off), clocksApart)
 		}

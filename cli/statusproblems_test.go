@@ -12,7 +12,12 @@ func TestFindProblems(t *testing.T) {
 	silent := processState{Process: oracle.Process{PID: 7, Host: "h"}}
 	now := time.Unix(1e9, 0)
 	at := func(host string, beat time.Time) processState {
-		return processState{Process: oracle.Process{Host: host, Beat: beat, Description: worker.Description}, Alive: true}
+		return processState{Process: oracle.Process{Host: host, Beat: beat, Count: 1, Description: worker.Description}, Alive: true}
+	}
+	inEtcd := func(host string, beat time.Time) processState {
+		p := at(host, beat)
+		p.Count = 0
+		return p
 	}
 	serving := []oracleState{{State: oracleServing}}
 	last := oracle.Holder{Token: "t", Address: "h:1"}
@@ -32,6 +37,7 @@ func TestFindProblems(t *testing.T) {
 		{name: "the oracle has moved", s: state{Oracles: []oracleState{{Address: "h:2", State: oracleSilent}}, Processes: []processState{worker}}, holder: last, hasOracles: true, want: []string{"the last one to serve was at h:1"}},
 		{name: "the oracle has died", s: state{Oracles: []oracleState{{Address: "h:1", State: oracleSilent}}, Processes: []processState{worker}}, holder: last, hasOracles: true, want: []string{"start one with `indexer oracle`"}},
 		{name: "clocks differ", s: state{Time: now, Oracles: serving, Processes: []processState{at("fast", now.Add(3*time.Minute)), at("fast", now.Add(3*time.Minute)), at("fine", now.Add(-6*time.Second)), at("slow", now.Add(-11*time.Second))}}, holder: last, hasOracles: true, want: []string{"the clock of fast differs from that of this machine by 3m0s", "the clock of slow"}},
+		{name: "clocks differ, with etcd", s: state{Time: now, Oracles: serving, Processes: []processState{inEtcd("fast", now.Add(3*time.Minute)), inEtcd("oracle", now.Add(-time.Hour))}}, holder: last, hasOracles: true, want: []string{"the clock of fast differs from that of this machine by 3m0s"}},
 		{name: "etcd is missing in the settings", s: state{Oracles: serving}, holder: oracle.Holder{Token: "t", Domain: "etcd cluster 1"}, hasOracles: true, want: []string{"in etcd cluster 1"}},
 		{name: "nobody uses etcd", s: state{Oracles: serving}, holder: oracle.Holder{Token: "t", Domain: oracle.TableDomain}, hasOracles: true, hasEtcd: true, want: []string{"in the table"}},
 		{name: "no oracle in the settings", s: state{Processes: []processState{worker}}, holder: last, want: []string{"was at h:1"}},
