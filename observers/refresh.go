@@ -66,6 +66,9 @@ func (x *refresher) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 		}
 		touches = append(touches, index.Touch{Cluster: state.Key, URL: u, FetchedAt: at})
 	}
+	if len(touches) == 0 {
+		return nil
+	}
 	missing, err := x.sink.Touch(ctx, touches)
 	if err != nil {
 		return fmt.Errorf("renew fetch times in the index files: %w", err)

@@ -106,6 +106,26 @@ func (r *renewal) shown() time.Time {
 	return docs[0].FetchedAt
 }
 
+// unused is a sink that must not be used.
+type unused struct{ observers.Sink }
+
+func (unused) Touch(context.Context, []index.Touch) ([]index.Touch, error) {
+	return nil, errors.New("touched")
+}
+
+// URLs that are no pages renew nothing. The index is not called then: a call that sends nothing
+// succeeds, and an index that is away would seem to answer.
+func TestNothingToRefresh(t *testing.T) {
+	r := newRenewal(t)
+	for _, o := range (observers.Options{Sink: unused{}, Tracker: observers.NewTracker()}).Observers() {
+		r.run[o.Name] = o.Run
+	}
+	r.url = "https://unknown.example/"
+	tx := r.begin()
+	defer tx.Rollback()
+	r.do("refresh", tx)
+}
+
 // A page is renewed while its first export is under way, which read the older time. In
 // whichever order the two runs write and commit, the files show the newer time.
 func TestRenewedDuringExport(t *testing.T) {
