@@ -263,7 +263,7 @@ func (m *Manager) try(ctx context.Context, w Want) error {
 	}
 	if w.Gained != nil {
 		if err := w.Gained(ctx); err != nil {
-			return errors.Join(err, m.giveBack(context.WithoutCancel(ctx), w.Name))
+			return errors.Join(unprepared{err}, m.giveBack(context.WithoutCancel(ctx), w.Name))
 		}
 	}
 	m.mu.Lock()

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestRest: a process that cannot prepare for a lease tries again at growing intervals, and takes
@@ -38,6 +40,44 @@ func TestRest(t *testing.T) {
 		synctest.Wait()
 		if !m.Held("x") {
 			t.Error("nobody has the lease, although the cause has gone")
+		}
+		if err := m.Stop(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// oracle is one that does not answer while it is away.
+type oracle struct {
+	txn.Timestamps
+	away atomic.Bool
+}
+
+func (o *oracle) Last(ctx context.Context) (uint64, error) {
+	if o.away.Load() {
+		return 0, errors.New("the oracle is away")
+	}
+	return o.Timestamps.Last(ctx)
+}
+
+// TestNoRestAfterOutage: a process that could not look at a lease takes it as soon as it can.
+func TestNoRestAfterOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t)
+		process := f.office.Join()
+		c := process.Coordination()
+		o := &oracle{Timestamps: c.Timestamps}
+		c.Timestamps = o
+		m := f.joinAs(process, c, Options{Wants: []Want{{Name: "x"}}})
+		m.opts.Every = time.Second
+		o.away.Store(true)
+		m.Start(t.Context())
+		time.Sleep(200 * time.Second)
+		o.away.Store(false)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if !m.Held("x") {
+			t.Error("nobody has the lease, although the oracle answers again")
 		}
 		if err := m.Stop(t.Context()); err != nil {
 			t.Error(err)
