@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -25,7 +26,7 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 	serving := slices.ContainsFunc(s.Oracles, func(st oracleState) bool { return st.State == oracleServing })
 	switch {
 	case serving:
-	case hasOracles && holder.Token != "" && holder.Address != "" && !slices.ContainsFunc(s.Oracles, func(o oracleState) bool { return o.Address == holder.Address }):
+	case hasOracles && holder.Token != "" && s.isElsewhere(holder.Address):
 		say("none of the oracles that the settings name serves, so nothing that has these settings can commit; the last one to serve was at %s: correct the setting oracle of all processes, or start one at an address that it names", holder.Address)
 	case hasOracles:
 		say("none of the oracles serves, so nothing can commit: start one with `indexer oracle`")
@@ -70,4 +71,14 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 			say("no live process holds the lease %s: a worker takes it within seconds, if one offers to", l.Name)
 		}
 	}
+}
+
+// isElsewhere reports whether an oracle that listened at an address is none of those that the settings
+// name. Names do not tell, and neither does an oracle that listened on all addresses.
+func (s *state) isElsewhere(address string) bool {
+	last, err := netip.ParseAddrPort(address)
+	return err == nil && !last.Addr().IsUnspecified() && !slices.ContainsFunc(s.Oracles, func(o oracleState) bool {
+		at, err := netip.ParseAddrPort(o.Address)
+		return err != nil || at == last
+	})
 }

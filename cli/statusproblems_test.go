@@ -21,6 +21,10 @@ func TestFindProblems(t *testing.T) {
 	}
 	serving := []oracleState{{State: oracleServing}}
 	last := oracle.Holder{Token: "t", Address: "h:1"}
+	listened := func(address string) oracle.Holder { return oracle.Holder{Token: "t", Address: address} }
+	silentAt := func(address string) state {
+		return state{Oracles: []oracleState{{Address: address, State: oracleSilent}}, Processes: []processState{worker}}
+	}
 	for _, tt := range []struct {
 		name       string
 		s          state
@@ -34,8 +38,10 @@ func TestFindProblems(t *testing.T) {
 		{name: "no oracle serves", s: state{Oracles: []oracleState{{State: oracleForeign}}, Processes: []processState{worker}}, hasOracles: true, want: []string{"none of the oracles serves", "serves another store"}},
 		{name: "an oracle is missing", s: state{Oracles: []oracleState{{State: oracleServing}, {Address: "h:2", State: oracleSilent}}, Processes: []processState{worker}}, hasOracles: true, want: []string{"the oracle at h:2 does not answer"}},
 		{name: "all oracles are missing", s: state{Oracles: []oracleState{{Address: "h:2", State: oracleSilent}}, Processes: []processState{worker}}, hasOracles: true, want: []string{"none of the oracles serves"}},
-		{name: "the oracle has moved", s: state{Oracles: []oracleState{{Address: "h:2", State: oracleSilent}}, Processes: []processState{worker}}, holder: last, hasOracles: true, want: []string{"the last one to serve was at h:1"}},
-		{name: "the oracle has died", s: state{Oracles: []oracleState{{Address: "h:1", State: oracleSilent}}, Processes: []processState{worker}}, holder: last, hasOracles: true, want: []string{"start one with `indexer oracle`"}},
+		{name: "the oracle has moved", s: silentAt("192.0.2.2:1"), holder: listened("192.0.2.1:1"), hasOracles: true, want: []string{"the last one to serve was at 192.0.2.1:1"}},
+		{name: "the oracle has died", s: silentAt("192.0.2.1:1"), holder: listened("192.0.2.1:1"), hasOracles: true, want: []string{"start one with `indexer oracle`"}},
+		{name: "an oracle that has a name has died", s: silentAt("h:1"), holder: listened("192.0.2.1:1"), hasOracles: true, want: []string{"start one with `indexer oracle`"}},
+		{name: "an oracle that listened on all addresses has died", s: silentAt("192.0.2.1:1"), holder: listened("[::]:1"), hasOracles: true, want: []string{"start one with `indexer oracle`"}},
 		{name: "clocks differ", s: state{Time: now, Oracles: serving, Processes: []processState{at("fast", now.Add(3*time.Minute)), at("fast", now.Add(3*time.Minute)), at("fine", now.Add(-6*time.Second)), at("slow", now.Add(-11*time.Second))}}, holder: last, hasOracles: true, want: []string{"the clock of fast differs from that of this machine by 3m0s", "the clock of slow"}},
 		{name: "clocks differ, with etcd", s: state{Time: now, Oracles: serving, Processes: []processState{inEtcd("fast", now.Add(3*time.Minute)), inEtcd("oracle", now.Add(-time.Hour))}}, holder: last, hasOracles: true, want: []string{"the clock of fast differs from that of this machine by 3m0s"}},
 		{name: "etcd is missing in the settings", s: state{Oracles: serving}, holder: oracle.Holder{Token: "t", Domain: "etcd cluster 1"}, hasOracles: true, want: []string{"in etcd cluster 1"}},
