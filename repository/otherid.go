@@ -48,7 +48,7 @@ func NotedOtherID(dir string) (id string, known bool, err error) {
 	return string(b), true, nil
 }
 
-// noteOtherID writes the file, if it is not there.
+// noteOtherID writes the file, unless it has the ID already.
 func (r *Repository) noteOtherID(ctx context.Context, id string) error {
 	if r.shared() || id == "" {
 		return nil

@@ -10,22 +10,23 @@ import (
 // that usual pages never wait for each other.
 const FreeBody = 512 << 10
 
-// Budget bounds the memory that large bodies take together, over all requests. It has one
-// half for payloads and one for what they decode to. A body that exceeds FreeBody waits
-// until there is room for the most that it can become, and holds that room, or what it
-// turns out to need, until its Reservation is released.
+// Budget bounds the memory that the large bodies of all requests take together. One half is
+// for payloads, the other for what they decode to. A body that exceeds FreeBody waits until
+// there is room for the most that it can become. It holds that room, or what it turns out to
+// need, until its Reservation is released.
 //
-// No request waits for ever. A Reservation takes room at most twice, for a payload and then
-// for what that decodes to, and all of it at once:
+// No request waits for ever. A Reservation takes room at most twice, each time all at once:
+// for a payload, and then for what that decodes to.
 //
-//   - Who has room for a decoded body waits for nobody's room. It ends, because the time of
-//     an exchange is limited, and its holder does not wait for other requests.
-//   - So who waits for that room gets it in the end: waiters take turns, and the half is
-//     divided among holders that end.
-//   - Who has room for a payload waits at most for the former. So it ends, too, and who
-//     waits for room for a payload, with no room at all, gets it for the same reason.
+//   - A request with room for a decoded body waits for no more room. It ends, because the time
+//     of an exchange is limited, and storing the result waits for no other request.
+//   - So a request that waits for that room gets it: requests take turns, and those that hold
+//     room end.
+//   - A request with room for a payload waits at most for room for the decoded body. So it ends,
+//     too, and a request that waits for room for a payload gets it for the same reason: it
+//     holds no room while it waits.
 //
-// A body that is larger than the half has the half alone, and then exceeds it.
+// A body that is larger than the half takes the whole half, and exceeds it.
 type Budget struct{ payloads, decoded *half }
 
 type half struct {
@@ -33,7 +34,7 @@ type half struct {
 	free *semaphore.Weighted
 }
 
-// NewBudget returns a budget of so many bytes.
+// NewBudget returns a budget of the given number of bytes.
 func NewBudget(bytes int64) *Budget {
 	newHalf := func() *half { return &half{bytes / 2, semaphore.NewWeighted(bytes / 2)} }
 	return &Budget{newHalf(), newHalf()}
@@ -46,7 +47,7 @@ func (b *Budget) Reserve() *Reservation {
 
 // Reservation is what the result of one Fetch takes of a Budget. Only one Fetch may use it
 // at a time, and none while it holds something. Its owner calls Release when the result is
-// no longer needed. Nil stands for one without limit.
+// no longer needed. A nil Reservation has no limit.
 type Reservation struct{ payload, decoded share }
 
 // Holds reports whether the result is large, so that Release has an effect.

@@ -173,3 +173,32 @@ func TestWaitForMemoryEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestHangUpDuringWait: a server that closes the connection while a request waits for memory has done
+// nothing wrong.
+func TestHangUpDuringWait(t *testing.T) {
+	stream := append([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n"), bytes.Repeat([]byte("a"), 1<<20)...)
+	for _, waits := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := pipeServer(stream)
+			f := New(Options{Resolver: resolvesTo(public.String()), DialContext: s.dial})
+			b := NewBudget(2 << 20)
+			other := b.Reserve()
+			if waits {
+				if err := other.takePayload(context.Background(), 1<<20); err != nil {
+					t.Fatal(err)
+				}
+				time.AfterFunc(time.Minute, other.Release)
+			}
+			memory := b.Reserve()
+			res := f.Fetch(context.Background(), Request{URL: "http://h.test/", Reservation: memory})
+			memory.Release()
+			check(t, &res)
+			if res.Class == OK || res.CountsAgainstHost() == waits || (res.Timings.Waited > 0) != waits {
+				t.Errorf("waits %t: %v (%v) after a wait of %v counts: %t", waits, res.Class, res.Cause, res.Timings.Waited, res.CountsAgainstHost())
+			}
+			f.Close()
+			s.wg.Wait()
+		})
+	}
+}

@@ -100,9 +100,10 @@ func (r *Result) ResponseBlock() []byte {
 }
 
 // CountsAgainstHost reports whether the result is a reason to leave the host alone for
-// a while: a failure of such a class, status 429 or a 5xx.
+// a while: a failure of such a class, status 429 or a 5xx. A failure after a wait for the
+// Reservation does not count, because the server may have given up meanwhile.
 func (r *Result) CountsAgainstHost() bool {
-	return r.Class.CountsAgainstHost() || r.Fetch.Status == http.StatusTooManyRequests || r.Fetch.Status >= 500
+	return r.Class.CountsAgainstHost() && r.Timings.Waited == 0 || r.Fetch.Status == http.StatusTooManyRequests || r.Fetch.Status >= 500
 }
 
 func (r *Result) fail(f *failure) {
