@@ -48,8 +48,8 @@ func (f *Fetcher) readBody(ctx context.Context, cancel context.CancelCauseFunc, 
 	return payload, err
 }
 
-// readRest appends to the beginning of a body what follows. It does so in the memory that is
-// reserved, for most bytes and one that shows that there are more.
+// readRest appends the rest of a body to its beginning. It uses the reserved memory: room for most
+// bytes, and for one more, which shows that the body is too large.
 func readRest(begun []byte, body io.Reader, most int64) ([]byte, error) {
 	buf := bytes.NewBuffer(make([]byte, 0, most+1+bytes.MinRead))
 	buf.Write(begun)
@@ -88,7 +88,7 @@ func (p *pace) got(n int) {
 
 func (p *pace) stop() { p.timer.Stop() }
 
-// restart continues after a stop, in whose time nothing was expected of the server.
+// restart resumes after a stop. The server is not expected to have sent anything meanwhile.
 func (p *pace) restart(stopped time.Duration) {
 	p.start = p.start.Add(stopped)
 	p.got(0)

@@ -2,7 +2,7 @@ package fetch
 
 import "time"
 
-// timeLimit calls a function when a time has passed, in which pauses do not count.
+// timeLimit calls a function after a time that does not include pauses.
 type timeLimit struct {
 	timer  *time.Timer
 	end    time.Time
