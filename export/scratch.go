@@ -18,7 +18,9 @@ type scratch struct {
 }
 
 func newScratch(dir string) (*scratch, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil { // a process that has used only a shared store has made none
+	// A process that has used only a shared store has made none. The umask follows the setting
+	// group_access, and decides whether its group may use it.
+	if err := os.MkdirAll(dir, 0o770); err != nil {
 		return nil, fmt.Errorf("export: make a directory for temporary files: %w", err)
 	}
 	f, err := os.CreateTemp(dir, ".export-*")
