@@ -70,7 +70,8 @@ type Client struct {
 	known    string      // the token of the oracle that the table named last; only run uses it
 	waiting  func(error) // nil: nobody wants to know
 	tell     time.Duration
-	told     atomic.Bool // waiting was called since the last answer
+	told     atomic.Bool               // waiting was called since the last answer
+	answered atomic.Pointer[time.Time] // when an oracle answered last, or Connect was called
 
 	mu     sync.Mutex
 	open   *batch // collects callers until the next request
@@ -113,6 +114,7 @@ func Connect(addresses []string, token string, opts Options) (*Client, error) {
 		MinConnectTimeout: answerWithin,
 	}))
 	c := &Client{token: token, retryFor: opts.RetryFor, holder: opts.Holder, waiting: opts.Waiting, tell: opts.TellAfter, ring: make(chan struct{}, 1)}
+	c.noteAnswer()
 	for _, a := range addresses {
 		if err := opts.Check(a); err != nil {
 			return nil, errors.Join(err, c.closePeers())
@@ -249,7 +251,7 @@ func (c *Client) ask(ctx context.Context, request func(context.Context, *peer) e
 			p := c.peers[i]
 			err := c.askOne(ctx, p, request)
 			if err == nil {
-				c.told.Store(false)
+				c.noteAnswer()
 				return nil
 			}
 			failed = append(failed, fmt.Errorf("%s: %w", p.address, plainError{err}))
@@ -264,11 +266,18 @@ func (c *Client) ask(ctx context.Context, request func(context.Context, *peer) e
 			return fmt.Errorf("oracle: %w", context.Cause(ctx))
 		case silent > c.retryFor:
 			return fmt.Errorf("%w: %w", txn.ErrNoTimestamps, noneAnswers(c.retryFor, failed))
-		case silent > c.tell && c.waiting != nil && !c.told.Swap(true):
+		case min(silent, time.Since(*c.answered.Load())) > c.tell && c.waiting != nil && !c.told.Swap(true):
 			c.waiting(noneAnswers(c.tell, failed))
 		}
 		_ = sleep.For(ctx, askAgain) // the next attempt returns why ctx has ended
 	}
+}
+
+// noteAnswer notes that an oracle has answered now: a silence is counted from here.
+func (c *Client) noteAnswer() {
+	now := time.Now()
+	c.answered.Store(&now)
+	c.told.Store(false)
 }
 
 // noneAnswers is the error of a call that no oracle has answered for some time.

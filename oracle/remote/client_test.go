@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -219,6 +220,28 @@ func TestClientTells(t *testing.T) {
 	if len(told) > 0 {
 		t.Errorf("it says again: %v", <-told)
 	}
+}
+
+// TestClientTellsOfSilence: a call that fails again and again says nothing while others are answered.
+func TestClientTellsOfSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waiting := func(why error) { t.Errorf("while calls are answered, it says: %v", why) }
+		c := &Client{peers: []*peer{{}}, retryFor: 10 * time.Second, tell: 3 * time.Second, waiting: waiting}
+		c.noteAnswer()
+		failed := make(chan error)
+		go func() {
+			failed <- c.ask(t.Context(), func(context.Context, *peer) error { return errors.New("no answer") })
+		}()
+		for range 9 {
+			time.Sleep(time.Second)
+			if err := c.ask(t.Context(), func(context.Context, *peer) error { return nil }); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := <-failed; !errors.Is(err, txn.ErrNoTimestamps) {
+			t.Errorf("the call that fails: %v", err)
+		}
+	})
 }
 
 func TestClientGivesUp(t *testing.T) {
