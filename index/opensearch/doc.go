@@ -1,6 +1,6 @@
 // Package opensearch keeps the index on an OpenSearch server: [Index] writes documents there
 // and [Shard] searches them. The package uses the server's HTTP interface without a client
-// library; it needs nine kinds of requests.
+// library; it needs ten kinds of requests.
 //
 // Our own code analyses documents and ranks candidates, as for index files. The server gets
 // finished tokens, finds the documents that match, and proposes candidates. So `query`,
