@@ -86,8 +86,10 @@ func whyUnopened(err error) error {
 		return ErrEncrypted
 	case isFault(err):
 		return fault(err)
+	case errors.Is(err, pdferrors.ErrFormat):
+		return fmt.Errorf("%w: it does not have the structure of a PDF document", ErrDamaged)
 	}
-	return fmt.Errorf("%w: %w", ErrDamaged, err)
+	return fmt.Errorf("%w: PDFium reports error %w", ErrDamaged, err)
 }
 
 // isFault reports whether PDFium did not end a call in the usual way. Its memory is unusable
