@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -30,12 +31,28 @@ var functions = template.FuncMap{
 	"language": languageAndTag,
 	"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"day":      func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
-	"moment":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" },
+	"moment":   moment,
+	"times":    withMoments,
 	"rank":     func(f float64) string { return strconv.FormatFloat(f, 'f', 3, 64) },
 	"score":    func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) },
 	"percent":  percent,
 	"short":    func(s string) string { return bounded(s, 12) },
 	"robots":   robotsWords,
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" }
+
+var machineTime = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// withMoments writes the times in a report of the program like all others on the page.
+func withMoments(report string) string {
+	return machineTime.ReplaceAllStringFunc(report, func(s string) string {
+		t, err := time.Parse(time.RFC3339, s)
+		if err != nil {
+			return s
+		}
+		return moment(t)
+	})
 }
 
 // parsePages parses each page together with the layout.
