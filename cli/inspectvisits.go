@@ -19,11 +19,14 @@ func visitsText(c *frontier.Inspection) string {
 		t.row("crawl", c.State+": "+c.Rule+", it "+c.Why)
 	}
 	t.optional("not fetched", c.NotFetched)
-	allowed := "allowed"
-	if !c.RobotsAllowed {
-		allowed = "disallowed"
+	switch {
+	case c.RobotsUnknown:
+		t.row("robots.txt", c.Robots)
+	case c.RobotsAllowed:
+		t.row("robots.txt", "allowed: "+c.Robots)
+	default:
+		t.row("robots.txt", "disallowed: "+c.Robots)
 	}
-	t.row("robots.txt", allowed+": "+c.Robots)
 	t.optional("found in", c.Source)
 	if c.Visits > 0 && c.Last != nil {
 		t.row("visited", fmt.Sprintf("%s, last %s", count(c.Visits, "time"), c.Last.UTC().Format(time.RFC3339)))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/crawler/robots"
 	"github.com/webindexer/indexer/crawler/scope"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
@@ -20,9 +21,11 @@ type Inspection struct {
 	// explains it.
 	Rule string `json:"rule"`
 	Why  string `json:"why"`
-	// Robots is the robots.txt rule that decides, as far as the file is known.
+	// Robots is the robots.txt rule that decides. While the file has not been fetched,
+	// RobotsUnknown is set, and nothing is disallowed.
 	Robots        string        `json:"robots,omitempty"`
 	RobotsAllowed bool          `json:"robots_allowed"`
+	RobotsUnknown bool          `json:"robots_unknown,omitempty"`
 	Depth         int           `json:"depth"`
 	Source        string        `json:"source,omitempty"` // where it was found
 	Visits        int           `json:"visits"`
@@ -153,12 +156,14 @@ func (i *Inspection) readRobots(ctx context.Context, tx *txn.Txn, u page.URL) (h
 	if err != nil {
 		return host, err
 	}
-	if !v.Exists {
-		i.Robots, i.RobotsAllowed = "the host's robots.txt has not been fetched yet", true
-		return host, nil
+	if v.Exists {
+		if host, err = crawler.DecodeHost(v.Data); err != nil {
+			return host, fmt.Errorf("frontier: %s: %w", crawler.HostOf(u), err)
+		}
 	}
-	if host, err = crawler.DecodeHost(v.Data); err != nil {
-		return host, fmt.Errorf("frontier: %s: %w", crawler.HostOf(u), err)
+	if v := host.Robots.Verdict; v == robots.Unknown || v == robots.Follow {
+		i.Robots, i.RobotsAllowed, i.RobotsUnknown = "the host's robots.txt has not been fetched yet", true, true
+		return host, nil
 	}
 	allowed, rule := host.Allowed(page.RobotName, u)
 	i.Robots, i.RobotsAllowed = rule.String(), allowed

@@ -53,6 +53,23 @@ func TestLeftAlone(t *testing.T) {
 	}
 }
 
+// TestRobotsNotFetched: as long as robots.txt has not been fetched, or leads elsewhere, it disallows nothing, and a
+// page can be asked for.
+func TestRobotsNotFetched(t *testing.T) {
+	r := newRig(t)
+	r.begin(perHost, "https://a.example/")
+	u := page.URL("https://a.example/")
+	for _, v := range []robots.Verdict{robots.Unknown, robots.Follow} {
+		r.saveHost(host, crawler.HostState{Version: 1, Robots: robots.Policy{Verdict: v}})
+		if i := r.inspect(u); !i.RobotsUnknown || !i.RobotsAllowed || strings.Contains(i.NotFetched, "robots.txt") {
+			t.Errorf("with the verdict %v: %+v", v, i)
+		}
+		if list, err := frontier.Again(t.Context(), r.db, []page.URL{u}, r.clock); err != nil || list[0].Why != "" {
+			t.Errorf("with the verdict %v, asked for by name: %+v, %v", v, list, err)
+		}
+	}
+}
+
 func (r *rig) saveHost(host string, s crawler.HostState) {
 	r.t.Helper()
 	raw, err := json.Marshal(s)
