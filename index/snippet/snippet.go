@@ -267,8 +267,8 @@ func cutSnippet(text string, begin, end int, more bool, matches []match) Snippet
 		if m.start < begin || m.end > end {
 			continue
 		}
-		if n := len(s.Marks); n > 0 && s.Marks[n-1].End >= m.start+shift {
-			s.Marks[n-1].End = max(s.Marks[n-1].End, m.end+shift) // bigrams overlap
+		if n := len(s.Marks); n > 0 && isOneWord(text, s.Marks[n-1].End-shift, m.start) {
+			s.Marks[n-1].End = max(s.Marks[n-1].End, m.end+shift)
 			continue
 		}
 		s.Marks = append(s.Marks, Range{m.start + shift, m.end + shift})
@@ -278,6 +278,12 @@ func cutSnippet(text string, begin, end int, more bool, matches []match) Snippet
 		s.Text += ellipsis
 	}
 	return s
+}
+
+// isOneWord reports whether a match belongs to the same word as the one before: bigrams overlap, and
+// underscores join the words of an identifier.
+func isOneWord(text string, end, start int) bool {
+	return end >= start || strings.Trim(text[end:start], "_") == ""
 }
 
 const ellipsis = "…"

@@ -74,6 +74,7 @@ func TestMainContent(t *testing.T) {
 		{"Verify", menu + "[How to do it.]", "verify", "How to do it."},                                  // and in the title
 		{"Verify", menu + "[How to do it.]", "verify docs", "Home **Docs** Reindex **Verify** How to do it."},
 		{"", menu + "[How to do it.]", "nothing", "How to do it."},
+		{"", "[Set mod_rewrite: __mod_rewrite__ mod rewrite_x.]", "mod_rewrite", "Set **mod_rewrite**: __**mod_rewrite**__ **mod** **rewrite**_x."},
 		{"", menu + "no division", "docs", "Home **Docs** Reindex Verify no division"},
 		{"", "menu [e\u0301tude re\u0301sumée] menu", "resumee", "étude **résumée**"}, // not in normal form
 	} {
