@@ -10,12 +10,17 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
+// MemoryFactor is how much memory a Group takes at most, as a multiple of its file. Short
+// rules take half of that, usual ones a quarter.
+const MemoryFactor = 6
+
 // Group is what a robots.txt says to one crawler: all groups that name it, merged (RFC
 // 9309 section 2.2.1), or else the groups for "*". It is immutable, safe for concurrent
 // use, and does not retain its File.
 type Group struct {
 	opts     Options
-	rules    []Rule // in the order of their precedence
+	rules    []compiled // in the order of their precedence
+	texts    string     // of the rules
 	index    index
 	fallback Rule // decides where no rule matches
 	delay    delay
@@ -72,7 +77,7 @@ func (f *File) collect(match func(value string) bool) *Group {
 			lines = append(lines, f.rules[b.from:b.to]...)
 		}
 	}
-	g.rules, g.index = f.opts.compile(lines)
+	g.rules, g.texts, g.index = f.opts.compile(lines)
 	return g
 }
 
@@ -101,7 +106,18 @@ func (g *Group) Allowed(url page.URL) (allowed bool, rule Rule) {
 	if best == len(g.rules) {
 		return g.fallback.Allow, g.fallback
 	}
-	return g.rules[best].Allow, g.rules[best]
+	rule = g.rule(best)
+	return rule.Allow, rule
+}
+
+// rule returns the i-th rule by precedence.
+func (g *Group) rule(i int) Rule {
+	var from uint32
+	if i > 0 {
+		from = g.rules[i-1].end
+	}
+	r := g.rules[i]
+	return Rule{Allow: r.allow, Line: int(r.line), Text: g.texts[from:r.end]}
 }
 
 // CrawlDelay returns the pause that the file asks for between two fetches, and whether
@@ -136,7 +152,8 @@ func (r Rule) String() string {
 func (g *Group) Fingerprint() string {
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%t %t %v", g.fallback.Allow, g.opts.Verbatim, len(g.rules)) // a hash does not fail
-	for _, r := range g.rules {
+	for i := range g.rules {
+		r := g.rule(i)
 		_, _ = fmt.Fprintf(h, " %t %q", r.Allow, r.Text)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:12])

@@ -2,8 +2,12 @@ package robots
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/webindexer/indexer/page"
 )
@@ -41,6 +45,54 @@ func TestSizeLimit(t *testing.T) {
 	if o := (Options{MaxBytes: DefaultMaxBytes + 20}); o.Parse([]byte(fill(DefaultMaxBytes+10))).Stats().Ignored != 0 {
 		t.Error("a higher limit was not obeyed")
 	}
+}
+
+// TestMemory: a crawler keeps the groups of many hosts, so a group takes little more memory
+// than its file, whatever the rules are.
+func TestMemory(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		rule  func(i int) string
+		utf16 bool
+	}{
+		{"usual rules", plainRule, false},
+		{"short rules", func(i int) string { return fmt.Sprintf("allow %x\n", i) }, false},
+		{"only wildcards", func(int) string { return "allow *\n" }, false},
+		{"many wildcards", func(int) string { return "allow " + strings.Repeat("*a", 20) + "\n" }, false},
+		{"octets to escape", func(int) string { return "allow " + strings.Repeat("\xff", 1000) + "\n" }, false},
+		{"queries in two forms", func(i int) string { return fmt.Sprintf("allow ?%%2f%x\n", i) }, false},
+		{"UTF-16", func(int) string { return "allow " + strings.Repeat("ツ", 300) + "\n" }, true},
+	} {
+		body := fullFile(c.rule)
+		if c.utf16 {
+			body = asUTF16(body)
+		}
+		before := heapBytes()
+		group := Parse(body).Group("indexer")
+		if took, most := heapBytes()-before, MemoryFactor*int64(len(body)); took > most {
+			t.Errorf("%s: %d bytes for a file of %d, at most %d are expected", c.name, took, len(body), most)
+		}
+		if len(group.rules) < 10 {
+			t.Errorf("%s: only %d rules", c.name, len(group.rules))
+		}
+	}
+}
+
+// asUTF16 is the beginning of a file in UTF-16 that may be read.
+func asUTF16(body []byte) []byte {
+	out := []byte{0xFF, 0xFE}
+	for _, unit := range utf16.Encode([]rune(string(body))) {
+		out = binary.LittleEndian.AppendUint16(out, unit)
+	}
+	return out[:min(len(out), DefaultMaxBytes)]
+}
+
+func heapBytes() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // TestPolicyLimit: a policy keeps no more than is read, and tells the user.

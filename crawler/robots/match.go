@@ -6,121 +6,74 @@ import (
 	"strings"
 )
 
-// pattern is the path of a rule, ready to match: literal text in canonical form, cut at
-// the wildcards.
-//
-//	/a*b*c$    prefix "/a", rest "b" "c", anchored
-//	/a         prefix "/a"
-type pattern struct {
-	prefix   string
-	rest     []string
-	anchored bool // "$": the end of the path must be reached
-}
-
-// parsePattern cuts path at its wildcards (RFC 9309 section 2.2.3) and passes the
-// pieces through escape. "$" is special only at the end.
-func parsePattern(path string, escape func(string) string) pattern {
-	path, anchored := strings.CutSuffix(path, "$")
-	prefix, more, found := strings.Cut(path, "*")
-	p := pattern{prefix: escape(prefix), anchored: anchored}
-	for found {
-		var piece string
-		piece, more, found = strings.Cut(more, "*")
-		// "**" is "*". A last empty piece only matters before "$".
-		if piece != "" || !found && anchored {
-			p.rest = append(p.rest, escape(piece))
-		}
-	}
-	return p
-}
-
-// fold applies foldQuery to what follows the first literal question mark of the
-// pattern, and reports whether that changed anything.
-func (p pattern) fold() (pattern, bool) {
-	folded := pattern{prefix: foldQuery(p.prefix), anchored: p.anchored}
-	changed := folded.prefix != p.prefix
-	inQuery := strings.Contains(p.prefix, "?")
-	for _, piece := range p.rest {
-		f := foldQuery(piece)
-		if inQuery {
-			f = queryFolder.Replace(piece)
-		}
-		inQuery = inQuery || strings.Contains(piece, "?")
-		changed = changed || f != piece
-		folded.rest = append(folded.rest, f)
-	}
-	return folded, changed
-}
-
-// matchRest reports whether s, which follows the prefix, matches the rest. It looks for
-// each piece once, from where the one before ended, and takes the leftmost occurrence:
-// if any match exists, one with leftmost pieces does. So the time is linear in the
-// length of s, however many wildcards there are.
-func (p pattern) matchRest(s string) bool {
-	if len(p.rest) == 0 {
-		return !p.anchored || s == ""
-	}
-	for i, piece := range p.rest {
-		if p.anchored && i == len(p.rest)-1 {
-			return strings.HasSuffix(s, piece)
-		}
-		at := strings.Index(s, piece)
-		if at < 0 {
-			return false
-		}
-		s = s[at+len(piece):]
-	}
-	return true
-}
-
-// index finds the deciding rule for a path among many. Patterns are grouped by their
-// literal prefix. A path can only match patterns whose prefix it begins with, so there
-// is one map lookup for each length that occurs. A file of maximum size has under a
-// thousand such lengths, ordinary files a dozen.
+// index finds the deciding rule for a path among many. Patterns are sorted by their literal
+// prefix. A path can only match patterns whose prefix it begins with, so there is one search
+// for each length that occurs. A file of maximum size has under a thousand such lengths,
+// ordinary files a dozen.
 //
 // Patterns with a wildcard after the same prefix are tried one by one, each in linear
 // time. The worst case within the limits on files and URLs, 20,000 such rules that
 // nearly match a URL of 8 KiB everywhere, takes some 50 ms (BenchmarkAllowed); plain
 // rules do not add to the time of a decision.
+//
+// A crawler keeps the rules of many hosts. So all text is in one string.
 type index struct {
-	patterns []indexed
-	byPrefix map[string][]int32 // numbers of patterns, highest precedence first
-	lengths  []int              // of the prefixes, ascending
+	text     string
+	patterns []indexed // by prefix, then by rule
+	lengths  []int     // of the prefixes, ascending
 }
 
+// indexed is the pattern text[from:to], whose prefix is text[from:prefix].
 type indexed struct {
-	pattern
-	rule int // lower numbers take precedence
+	from, prefix, to uint32
+	rule             int32 // lower numbers take precedence
 }
 
-// add adds a pattern. Rules must be added in the order of their precedence.
-func (x *index) add(p pattern, rule int) {
-	if x.byPrefix == nil {
-		x.byPrefix = map[string][]int32{}
+func (x *index) prefix(p indexed) string { return x.text[p.from:p.prefix] }
+
+// newIndex indexes patterns; rules has the number of the rule of each.
+func newIndex(patterns []pattern, rules []int32) index {
+	size := 0
+	for _, p := range patterns {
+		size += len(p)
 	}
-	if _, known := x.byPrefix[p.prefix]; !known {
-		if i, ok := slices.BinarySearch(x.lengths, len(p.prefix)); !ok {
-			x.lengths = slices.Insert(x.lengths, i, len(p.prefix))
-		}
+	var text strings.Builder
+	text.Grow(size)
+	x := index{patterns: make([]indexed, 0, len(patterns))}
+	for i, p := range patterns {
+		prefix, _ := p.cut()
+		from := text.Len()
+		text.WriteString(string(p))
+		x.patterns = append(x.patterns, indexed{uint32(from), uint32(from + len(prefix)), uint32(text.Len()), rules[i]})
+		x.lengths = append(x.lengths, len(prefix))
 	}
-	x.byPrefix[p.prefix] = append(x.byPrefix[p.prefix], int32(len(x.patterns)))
-	x.patterns = append(x.patterns, indexed{p, rule})
+	x.text = text.String()
+	slices.SortFunc(x.patterns, func(a, b indexed) int {
+		return cmp.Or(strings.Compare(x.prefix(a), x.prefix(b)), cmp.Compare(a.rule, b.rule))
+	})
+	slices.Sort(x.lengths)
+	x.lengths = slices.Clone(slices.Compact(x.lengths))
+	return x
 }
 
 // find returns the matching rule of the highest precedence below limit, or limit if
 // there is none.
 func (x *index) find(path string, limit int) int {
+	rest := x.patterns
 	for _, n := range x.lengths {
 		if n > len(path) {
 			break
 		}
-		for _, i := range x.byPrefix[path[:n]] {
-			p := &x.patterns[i]
-			if p.rule >= limit {
+		first, _ := slices.BinarySearchFunc(rest, path[:n], func(p indexed, prefix string) int {
+			return strings.Compare(x.prefix(p), prefix)
+		})
+		rest = rest[first:] // longer prefixes come later
+		for _, p := range rest {
+			if int(p.rule) >= limit || x.prefix(p) != path[:n] {
 				break
 			}
-			if p.matchRest(path[n:]) {
-				limit = p.rule
+			if matchRest(x.text[p.prefix:p.to], path[n:]) {
+				limit = int(p.rule)
 				break
 			}
 		}
@@ -128,12 +81,20 @@ func (x *index) find(path string, limit int) int {
 	return limit
 }
 
-// compile sorts rules by precedence and prepares them for matching.
+// compiled is a rule in the order of precedence. Its text ends at end, and begins where that
+// of the rule before ends.
+type compiled struct {
+	end   uint32
+	line  int32
+	allow bool
+}
+
+// compile sorts rules by precedence and prepares them for matching. It also returns their texts.
 //
 // The rule with the most octets wins, counting wildcards as written; among equally long
 // ones an allow rule (RFC 9309 section 2.2.2); then the line that comes first, which
 // matters only for the explanation.
-func (o Options) compile(lines []ruleLine) ([]Rule, index) {
+func (o Options) compile(lines []ruleLine) (rules []compiled, texts string, _ index) {
 	type candidate struct {
 		ruleLine
 		pattern pattern
@@ -153,16 +114,19 @@ func (o Options) compile(lines []ruleLine) ([]Rule, index) {
 	slices.SortStableFunc(candidates, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.octets, a.octets), compareAllow(a.allow, b.allow), cmp.Compare(a.line, b.line))
 	})
-	rules := make([]Rule, 0, len(candidates))
-	var x index
+	rules = make([]compiled, 0, len(candidates))
+	var patterns []pattern
+	var of []int32
+	var text strings.Builder
 	for i, c := range candidates {
-		rules = append(rules, Rule{Allow: c.allow, Line: int(c.line), Text: c.text})
-		x.add(c.pattern, i)
-		if folded, changed := c.pattern.fold(); changed && !o.Verbatim {
-			x.add(folded, i)
+		text.WriteString(c.text)
+		rules = append(rules, compiled{uint32(text.Len()), c.line, c.allow})
+		patterns, of = append(patterns, c.pattern), append(of, int32(i))
+		if folded := pattern(foldQuery(string(c.pattern))); folded != c.pattern && !o.Verbatim {
+			patterns, of = append(patterns, folded), append(of, int32(i))
 		}
 	}
-	return rules, x
+	return rules, strings.Clone(text.String()), newIndex(patterns, of)
 }
 
 func (o Options) escape() func(string) string {
@@ -170,19 +134,6 @@ func (o Options) escape() func(string) string {
 		return escapeVerbatim
 	}
 	return canonical
-}
-
-// octets is the length of the pattern as compared, including its wildcards; path is its
-// source.
-func (p pattern) octets(path string) int {
-	n := len(p.prefix) + strings.Count(path, "*")
-	for _, piece := range p.rest {
-		n += len(piece)
-	}
-	if p.anchored {
-		n++
-	}
-	return n
 }
 
 func compareAllow(a, b bool) int {

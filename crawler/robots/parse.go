@@ -169,8 +169,6 @@ func (p *parser) rule(r ruleLine) {
 	if r.path == "" {
 		return
 	}
-	r.text = strings.Clone(r.text)
-	r.path = r.text[len(r.text)-len(r.path):]
 	p.file.rules = append(p.file.rules, r)
 }
 
