@@ -115,13 +115,13 @@ func testScanResume(t *testing.T, open Opener) {
 				t.Fatalf("MaxCells %d, piece %d: %q, %v", maxCells, piece, next, err)
 			}
 			all = append(all, got...)
-			if next == nil {
-				break
-			}
 			last := string(got[len(got)-1].Row)
 			before := slices.IndexFunc(got, func(c store.Cell) bool { return string(c.Row) == last })
-			if len(got) < maxCells || before >= maxCells || string(next) <= last {
+			if before >= maxCells || next != nil && (len(got) < maxCells || string(next) <= last) {
 				t.Errorf("MaxCells %d: a piece of %d cells, %d before its last row %q, next %q", maxCells, len(got), before, last, next)
+			}
+			if next == nil {
+				break
 			}
 			rg.Start = next
 		}
