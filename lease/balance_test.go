@@ -11,6 +11,7 @@ import (
 	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/txn"
 )
 
 // TestDivision: whichever processes join and leave, the rules end with all leases held, as
@@ -29,6 +30,15 @@ func TestDivision(t *testing.T) {
 		}
 		moves := 0
 		for idle := 0; idle < 3*len(d.offers); idle++ {
+			leaving := 0
+			for _, own := range d.offers {
+				if _, leave := d.next(own, rng.IntN); leave >= 0 {
+					leaving++
+				}
+			}
+			if leaving > 1 {
+				t.Fatalf("%d processes of %v give a lease back at once", leaving, d)
+			}
 			own := d.offers[rng.IntN(len(d.offers))]
 			take, leave := d.next(own, rng.IntN)
 			switch {
@@ -245,5 +255,41 @@ func TestDrainGivesUp(t *testing.T) {
 	}
 	if _, err := m.Enter(t.Context(), "s0"); !errors.Is(err, notify.ErrNotHeld) {
 		t.Fatalf("a run began under a lease that was drained: %v", err)
+	}
+}
+
+// TestBalanceBesideOthers: a process performs the tasks of the leases that it holds, leaves those of
+// others alone, removes the offers of dead processes, and goes on after another one was faster.
+func TestBalanceBesideOthers(t *testing.T) {
+	f, done := newFleet(t), 0
+	tasks := map[string]Task{"work": func(context.Context, func(int)) (any, error) { done++; return nil, nil }}
+	b := &Balanced{Group: "s", Wants: []Want{{Name: "s0", Tasks: tasks}, {Name: "s1", Tasks: tasks}}}
+	m, other, dead := f.join(Options{Balanced: b}), f.join(Options{}), f.join(Options{})
+	m.life = t.Context()
+	if held, err := other.Take(t.Context(), b.Wants[0]); err != nil || !held {
+		t.Fatal(held, err)
+	}
+	if err := dead.offer(t.Context(), b, nil); err != nil {
+		t.Fatal(err)
+	}
+	dead.request(t, "s0", "of a dead process")
+	dead.process.Die()
+	if err := m.takeShare(t.Context(), b, 0); err != nil || m.benched != 0 {
+		t.Errorf("the other process was faster: %v, no offer for %d looks", err, m.benched)
+	}
+	other.request(t, "s1", "of a live process")
+	for range 2 { // the first takes s1
+		if err := m.balance(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.work.Wait()
+	if done != 1 || f.requests() != 2 {
+		t.Errorf("did %d tasks, and left %d requests; want 1, and 2", done, f.requests())
+	}
+	offers := 0
+	err := txn.EachCommitted(t.Context(), f.table, offerColumn, "", func(string, []byte) error { offers++; return nil })
+	if err != nil || offers != 1 {
+		t.Errorf("%d offers, %v; want that of the live process", offers, err)
 	}
 }

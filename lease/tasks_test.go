@@ -20,14 +20,33 @@ func (m *member) ask(ctx context.Context, q Question) (string, error) {
 	return string(result), err
 }
 
-// requests counts the requests in the table.
-func (f *fleet) requests() (n int) {
+// requests counts the requests in the table, and the reports that have none.
+func (f *fleet) requests() int {
 	f.t.Helper()
-	err := txn.EachCommitted(f.t.Context(), f.table, askedColumn, "", func(string, []byte) error { n++; return nil })
-	if err != nil {
-		f.t.Fatal(err)
+	rows := make(map[string]bool)
+	for _, c := range []txn.Column{askedColumn, reportColumn} {
+		err := txn.EachCommitted(f.t.Context(), f.table, c, "", func(row string, _ []byte) error { rows[row] = true; return nil })
+		if err != nil {
+			f.t.Fatal(err)
+		}
 	}
-	return n
+	return len(rows)
+}
+
+// request writes a request of m for the task work, and does not wait for the result.
+func (m *member) request(t *testing.T, lease, row string) {
+	t.Helper()
+	value, err := json.Marshal(request{Lease: lease, Task: "work", Asker: m.process.Token()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = m.db.Run(t.Context(), func(tx *txn.Txn) error {
+		tx.Set(requestPrefix+row, askedColumn, value)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (f *fleet) holder(task Task) *member {
@@ -143,14 +162,7 @@ func TestAskWithdrawn(t *testing.T) {
 	if _, err := asker.ask(ctx, Question{}); err == nil {
 		t.Error("an interrupted asker has a result")
 	}
-	value := []byte(`{"lease":"x","task":"work","asker":"` + dead.process.Token() + `"}`)
-	_, err := dead.db.Run(t.Context(), func(tx *txn.Txn) error {
-		tx.Set(requestPrefix+"1", askedColumn, value)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dead.request(t, "x", "1")
 	dead.process.Die()
 	h := f.holder(func(context.Context, func(int)) (any, error) { return nil, errors.New("nobody waits for it") })
 	for f.requests() > 0 {
@@ -221,22 +233,36 @@ func TestUnknownAsker(t *testing.T) {
 	if held, err := holder.Take(t.Context(), want); !held || err != nil {
 		t.Fatal(held, err)
 	}
-	value, err := json.Marshal(request{Lease: "x", Task: "work", Asker: asker.process.Token()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = asker.db.Run(t.Context(), func(tx *txn.Txn) error {
-		tx.Set(requestPrefix+"1", askedColumn, value)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	asker.request(t, "x", "1")
 	holder.live = unsure{holder.live}
 	if err := holder.serve(t.Context(), want); !errors.Is(err, errUnsure) {
 		t.Errorf("serve returns %v", err)
 	}
 	if n := f.requests(); n != 1 {
 		t.Errorf("%d requests are left, want 1", n)
+	}
+}
+
+// TestTaskIsDoneOnce: a holder does not do a task again while its asker has not read the report, and
+// goes on to the next request.
+func TestTaskIsDoneOnce(t *testing.T) {
+	f := newFleet(t)
+	holder, asker := f.join(Options{}), f.join(Options{})
+	done := 0
+	want := Want{Name: "x", Tasks: map[string]Task{"work": func(context.Context, func(int)) (any, error) { done++; return done, nil }}}
+	if held, err := holder.Take(t.Context(), want); !held || err != nil {
+		t.Fatal(held, err)
+	}
+	asker.request(t, "x", "1")
+	asker.request(t, "x", "2")
+	holder.life = t.Context()
+	for look, wantDone := range []int{1, 2, 2} {
+		if err := holder.serve(t.Context(), want); err != nil {
+			t.Fatal(err)
+		}
+		holder.work.Wait()
+		if done != wantDone {
+			t.Errorf("after look %d, tasks were done %d times, want %d", look, done, wantDone)
+		}
 	}
 }
