@@ -19,7 +19,7 @@ func TestGarbageOrder(t *testing.T) {
 		for range rng.IntN(8) {
 			start := ts
 			ts += 1 + rng.Uint64N(3)
-			switch rng.IntN(5) {
+			switch rng.IntN(6) {
 			case 0:
 				records = append(records, gcRecord{kind: kindWrite, ts: ts, start: start, op: opDelete})
 			case 1:
@@ -28,6 +28,8 @@ func TestGarbageOrder(t *testing.T) {
 				records = append(records, gcRecord{kind: kindLockOnly, ts: ts, start: start, op: opLock})
 			case 3:
 				records = append(records, gcRecord{kind: kindData, ts: start}, gcRecord{kind: kindWrite, ts: ts, start: start})
+			case 4:
+				records = append(records, gcRecord{kind: kindData, ts: start}) // written late, for a transaction that was rolled back
 			default:
 				records = append(records, gcRecord{kind: kindWrite, ts: ts, start: start})
 			}
@@ -35,7 +37,12 @@ func TestGarbageOrder(t *testing.T) {
 		}
 		rng.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 		p := 9 + rng.Uint64N(ts-8)
-		dead, _ := garbageOf(records, p)
+		dead, later := garbageOf(records, p)
+		for _, r := range records {
+			if want, known := outlived(records, r, p); known && slices.Contains(dead, r) != want {
+				t.Fatalf("seed %d, safe point %d: removes %v of %v", seed, p, dead, records)
+			}
+		}
 		for done := range len(dead) + 1 {
 			left := slices.DeleteFunc(slices.Clone(records), func(r gcRecord) bool { return slices.Contains(dead[:done], r) })
 			for s := p; s <= ts; s++ {
@@ -51,10 +58,30 @@ func TestGarbageOrder(t *testing.T) {
 				}
 			}
 		}
-		if again, _ := garbageOf(slices.DeleteFunc(slices.Clone(records), func(r gcRecord) bool { return slices.Contains(dead, r) }), p); len(again) > 0 {
+		left := slices.DeleteFunc(slices.Clone(records), func(r gcRecord) bool { return slices.Contains(dead, r) })
+		if again, _ := garbageOf(left, p); len(again) > 0 {
 			t.Fatalf("seed %d: a second collection finds %v", seed, again)
 		}
+		if rest, _ := garbageOf(left, ts+1); !later && slices.ContainsFunc(rest, func(r gcRecord) bool { return r.kind != kindData }) {
+			t.Fatalf("seed %d, safe point %d: nothing is to remove later of %v", seed, p, left)
+		}
 	}
+}
+
+// outlived reports whether nothing needs a record that is no write, nor the data of one, once no
+// transaction below p is open. A rollback record refuses a late lock of its transaction; a record of
+// a mere lock tells those who read at or below it that their transaction has committed.
+func outlived(records []gcRecord, r gcRecord, p uint64) (yes, known bool) {
+	switch r.kind {
+	case kindRollback:
+		return r.ts < p, true
+	case kindLockOnly:
+		return r.ts <= p, true
+	case kindData:
+		ofWrite := slices.ContainsFunc(records, func(w gcRecord) bool { return w.kind == kindWrite && w.start == r.ts })
+		return r.ts < p, !ofWrite
+	}
+	return false, false
 }
 
 // visible is the write that a reader sees; a deletion is seen as nothing.

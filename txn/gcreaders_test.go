@@ -27,10 +27,26 @@ func TestReadersMoreThanSlots(t *testing.T) {
 			t.Fatalf("oldest %d, want %d", got, 1000+i)
 		}
 		holds[i].leave()
-		holds[i].leave()
 	}
 	if got := r.oldest(5000); got != 5000 || r.count() != 0 || len(r.more) != 0 {
 		t.Errorf("oldest %d with %d readers", got, r.count())
+	}
+}
+
+// TestLeaveTwice: a reader that leaves again does not make room for what the next reader in its
+// slot needs.
+func TestLeaveTwice(t *testing.T) {
+	var r readers
+	var gone, next hold
+	r.enterAt(&gone, 5)
+	slot := gone.bound
+	gone.leave()
+	for r.enterAt(&next, 7); next.bound != slot; r.enterAt(&next, 7) {
+		next.leave()
+	}
+	gone.leave()
+	if least := r.oldest(9); least != 7 {
+		t.Errorf("the least bound is %d, want 7", least)
 	}
 }
 

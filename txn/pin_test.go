@@ -76,6 +76,34 @@ func TestPinOfAnotherProcess(t *testing.T) {
 	})
 }
 
+// TestPinNotStored: after a pin could not be moved, the table may hold either one, so the older one
+// holds back the safe point.
+func TestPinNotStored(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		table := openMem(t, Groups("app"))
+		defer closeTable(t, table)
+		db := open(t, &failingApply{Table: table, left: 1}, Options{})
+		defer db.Close()
+		release := db.Hold()
+		from, to := setC(t, db, "one"), setC(t, db, "two")
+		oldest := from
+		if back {
+			from, to = to, from
+		}
+		if _, err := db.Pin(t.Context(), Pin{Name: "p", TS: from}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Pin(t.Context(), Pin{Name: "p", TS: to}); !errors.Is(err, errApply) {
+			t.Fatal(err)
+		}
+		setC(t, db, "three")
+		release()
+		if got := collect(t, db); got.SafePoint != oldest {
+			t.Errorf("the safe point is %d, with a pin at %d or %d", got.SafePoint, from, to)
+		}
+	}
+}
+
 func pinsOf(t *testing.T, db *DB) []Pin {
 	t.Helper()
 	pins, err := db.Pins(t.Context())

@@ -3,6 +3,7 @@ package txn
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/webindexer/indexer/store"
@@ -45,7 +46,11 @@ func TestResolveAbandoned(t *testing.T) {
 		}
 		stop = ""
 	}
-	crash(stepCommitSecondary, "forward", "a", "b", "c")
+	forward := []string{"a", "b", "c"}
+	for i := range scanPage { // more than are read at a time
+		forward = append(forward, fmt.Sprint("row", i))
+	}
+	crash(stepCommitSecondary, "forward", forward...)
 	crash(stepCommitTS, "back", "x", "y")
 	db, err := Open(ctx, table, Options{Mode: TwoPhase})
 	if err != nil {
@@ -53,7 +58,7 @@ func TestResolveAbandoned(t *testing.T) {
 	}
 	defer db.Close()
 	// a's lock went with its commit; x's is resolved together with y's, or on its own.
-	if n, err := db.ResolveAbandoned(ctx); err != nil || n < 3 {
+	if n, err := db.ResolveAbandoned(ctx); err != nil || n < len(forward) {
 		t.Fatalf("resolved %d locks, %v", n, err)
 	}
 	_, err = table.Scan(ctx, store.Range{Group: lockGroup}, func(c store.Cell) error {
@@ -72,5 +77,55 @@ func TestResolveAbandoned(t *testing.T) {
 		if v, err := tx.Get(ctx, row, col); err != nil || string(v.Data) != want {
 			t.Errorf("%s holds %q, %v; want %q", row, v.Data, err, want)
 		}
+	}
+}
+
+// TestOwnerIsFaster: a transaction that another process takes for dead commits just before that
+// process rolls its primary back. The other process then rolls the remaining cells forward.
+func TestOwnerIsFaster(t *testing.T) {
+	table := openMem(t, Groups("app"))
+	defer closeTable(t, table)
+	atCommit, roll, died := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	owner := open(t, table, Options{Mode: TwoPhase, Step: func(name string, _ Cell) error {
+		switch name {
+		case stepCommitPrimary:
+			close(atCommit)
+			<-roll
+		case stepPrimaryCommitted:
+			return ErrCrash
+		}
+		return nil
+	}})
+	defer owner.Close()
+	go func() {
+		defer close(died)
+		if _, err := owner.Run(t.Context(), func(tx *Txn) error {
+			tx.Set("primary", app("c"), []byte("new"))
+			tx.Set("other", app("c"), []byte("new"))
+			return nil
+		}); !errors.Is(err, ErrCrash) {
+			t.Errorf("the owner: %v", err)
+		}
+	}()
+	<-atCommit
+	rolls := 0
+	db := open(t, table, Options{Mode: TwoPhase, resolver: func(name string, _ Cell) error {
+		if name == stepResolvePrimary {
+			rolls++
+			close(roll)
+			<-died
+		}
+		return nil
+	}})
+	defer db.Close()
+	tx := mustBegin(t, db)
+	defer tx.Rollback()
+	for _, row := range []string{"other", "primary"} {
+		if v, err := tx.Get(t.Context(), row, app("c")); err != nil || string(v.Data) != "new" {
+			t.Errorf("%s holds %q, %v", row, v.Data, err)
+		}
+	}
+	if rolls != 1 {
+		t.Errorf("the primary was to be rolled back %d times", rolls)
 	}
 }
