@@ -30,9 +30,6 @@ var calendarWords = map[string]bool{
 var dateWords = []string{"date", "day", "week", "month", "year", "calendar"}
 
 func (t *Traps) calendar(_ page.URL, path, query string) (Decision, bool) {
-	if t.config.PastYears == 0 && t.config.FutureYears == 0 {
-		return Decision{}, false
-	}
 	if year, date, ok := dateInQuery(query); ok {
 		return t.farYear(year, date, true)
 	}

@@ -65,8 +65,8 @@ func (c *siteCache) get(name string) *site {
 	return s
 }
 
-// build counts what was taken. After an error nothing is counted, and the next use
-// starts over.
+// build counts what was taken. After an error the next use starts over: to count a URL
+// twice changes nothing.
 func (c *siteCache) build(ctx context.Context, s *site) error {
 	if s.built {
 		return nil
@@ -77,7 +77,6 @@ func (c *siteCache) build(ctx context.Context, s *site) error {
 				err = ctx.Err()
 			}
 			if err != nil {
-				s.counts = queryCounts{}
 				return err
 			}
 			if query := u.Query(); query != "" {

@@ -107,6 +107,19 @@ func TestManyPaths(t *testing.T) {
 	}
 }
 
+// TestSharedCells holds that paths share no count if only one of their two cells is the same.
+func TestSharedCells(t *testing.T) {
+	config := specConfig()
+	config.MaxQueries = 3
+	traps := mustTraps(t, config, nil)
+	for n := range 90 {
+		u := page.URL(fmt.Sprintf("https://example.com/item/%d?view=%d", n/3, n%3))
+		if d := check(t, traps.Check, u); !d.OK {
+			t.Fatalf("%s: %+v", u, d)
+		}
+	}
+}
+
 func TestDistinct(t *testing.T) {
 	for _, n := range []int{1, 31, 32, 33, 100, 1000, 100_000} {
 		var a, b distinct
@@ -249,7 +262,7 @@ func TestTrapConfigErrors(t *testing.T) {
 func TestAllOff(t *testing.T) {
 	traps := mustTraps(t, TrapConfig{}, nil)
 	for _, u := range []page.URL{
-		"https://example.com/a/a/a/a/a/a", "https://example.com/?p=1&p=1&p=1", "https://example.com/calendar/9999/01",
+		"https://example.com/a/a/a/a/a/a", "https://example.com/?p=1&p=1&p=1", "https://example.com/calendar/9999/01", "https://example.com/calendar/1066/01",
 		"https://example.com/;jsessionid=1", page.URL("https://example.com/" + strings.Repeat("1/2/", 1500)),
 	} {
 		if d := check(t, traps.Check, u); !d.OK {
