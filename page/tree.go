@@ -9,13 +9,49 @@ import (
 
 // parseTree parses HTML as a browser does. It never fails: x/net/html refuses pages nested
 // more than 512 elements deep, which broken generators make with unclosed tags; these get
-// a flatTree, and so do pages of which it leaves out a part.
+// a flatTree, and so do pages of which it leaves out a part, or for which it takes too long.
 func parseTree(body []byte) *html.Node {
+	if takesLong(body) {
+		return flatTree(body)
+	}
 	root, err := html.Parse(bytes.NewReader(body))
 	if err != nil || isCutShort(root, body) {
 		return flatTree(body)
 	}
 	return root
+}
+
+// Pages with at most mostRoots <html> and <body> tags that have attributes never take too long, and
+// neither do others whose number of such tags, times their length, is at most mostCopying.
+const (
+	mostRoots   = 8
+	mostCopying = 64 << 20
+)
+
+// takesLong reports whether x/net/html may take minutes for a page. For each further <html> or
+// <body>, it goes through all attributes that the earlier ones have had: a page of a mebibyte of
+// such tags took five minutes.
+func takesLong(body []byte) bool {
+	roots := 0
+	for rest := body; ; {
+		_, after, found := bytes.Cut(rest, []byte{'<'})
+		if !found {
+			return roots > mostRoots && roots*len(body) > mostCopying
+		}
+		if rest = after; isRootWithAttributes(rest) {
+			roots++
+		}
+	}
+}
+
+// isRootWithAttributes reports whether <html> or <body> comes next, and perhaps attributes, behind
+// a "<" that was read. It does not matter that this may be in a comment or script.
+func isRootWithAttributes(tag []byte) bool {
+	const name = len("html")
+	if len(tag) <= name || !bytes.EqualFold(tag[:name], []byte("html")) && !bytes.EqualFold(tag[:name], []byte("body")) {
+		return false
+	}
+	return bytes.IndexByte([]byte(" \t\n\f\r/"), tag[name]) >= 0
 }
 
 // isCutShort reports whether x/net/html left out the rest of a page. It does so from a

@@ -1,0 +1,43 @@
+package page
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestRepeatedRoots: x/net/html takes minutes for a page with attributes in very many <html> or
+// <body> tags. Such a page is read without it.
+func TestRepeatedRoots(t *testing.T) {
+	repeat := func(tag string, times int) string {
+		var b strings.Builder
+		for i := range times {
+			fmt.Fprintf(&b, tag, i)
+		}
+		return b.String()
+	}
+	padding := strings.Repeat("words ", 2<<20)
+	for name, c := range map[string]struct {
+		body string
+		long bool
+	}{
+		"body":                  {repeat("<body x%d=y>", 80_000), true},
+		"html":                  {repeat("<HTML\nx%d>", 80_000), true},
+		"no space":              {repeat("<Body/x%d>", 80_000), true},
+		"many attributes":       {"<body" + repeat(" x%d", 1<<20) + ">" + repeat("<body x%d=y>", 10), true},
+		"no attributes":         {repeat("<html><body><p>%d", 80_000), false},
+		"other names":           {repeat("<htmlx a=b><bodyx a=b><bod a=b>%d", 80_000), false},
+		"short":                 {repeat("<html lang=en><body class=a>%d", 500), false},
+		"long, and few of them": {"<html lang=en><body class=a>" + padding, false},
+		"nothing":               {"", false},
+		"cut off":               {"<body", false},
+	} {
+		if got := takesLong([]byte(c.body)); got != c.long {
+			t.Errorf("%s: %t", name, got)
+		}
+		d := Interpret(htmlFetch("https://a.example/", "<title>t</title><p><a href=/b>c</a>"+c.body))
+		if d.Title != "t" || len(d.Links) != 1 || d.Links[0].Target != "https://a.example/b" {
+			t.Errorf("%s: title %q, links %v", name, d.Title, d.Links)
+		}
+	}
+}
