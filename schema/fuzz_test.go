@@ -26,8 +26,11 @@ func FuzzDecode(f *testing.F) {
 		again(t, b, URLState.Encode, DecodeURLState)
 		again(t, b, StoredChain.Encode, DecodeChain)
 		again(t, b, EncodeLinks, DecodeLinks)
+		again(t, b, StoredInversion.Encode, DecodeInversion)
+		again(t, b, StoredDiscovery.Encode, DecodeDiscovery)
 		again(t, b, EncodeAnchors, DecodeAnchors)
 		again(t, b, EncodeURLs, DecodeURLs)
+		again(t, b, EncodeTime, DecodeTime)
 		again(t, b, FetchStamp.Encode, DecodeFetchStamp)
 		again(t, b, encodeStoredFetch, decodeStoredFetch)
 		again(t, b, StoredForm.Encode, DecodeForm)
@@ -67,6 +70,7 @@ func FuzzParseRow(f *testing.F) {
 	f.Add(PairRow(someURL, otherURL))
 	f.Add(MemberRow([32]byte{1}, MemberInfo{URL: someURL, Eligible: true}))
 	f.Add(ClusterRow([32]byte{2}))
+	f.Add(VariantRow("https://a.example", "b&c", someURL))
 	f.Fuzz(func(t *testing.T, row string) {
 		if u, err := ParseURLRow(row); err == nil && URLRow(u) != row {
 			t.Errorf("URL row %q: %s", row, u)
@@ -76,6 +80,9 @@ func FuzzParseRow(f *testing.F) {
 		}
 		if k, m, err := ParseMemberRow(row); err == nil && MemberRow(k, m) != row {
 			t.Errorf("member row %q: %v", row, m)
+		}
+		if host, names, without, err := ParseVariantRow(row); err == nil && VariantRow(host, names, without) != row {
+			t.Errorf("variant row %q: %s %s %s", row, host, names, without)
 		}
 		if k, err := ParseClusterRow(row); err == nil && ClusterRow(k) != row {
 			t.Errorf("cluster row %q: %s", row, k)
