@@ -25,7 +25,7 @@ const deadSetBound = 250_000
 func (s *deadSet) has(key string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all || len(s.rows) == 0 {
+	if len(s.rows) == 0 {
 		return s.all
 	}
 	_, ok := s.rows[maphash.String(s.seed, key)]

@@ -121,3 +121,31 @@ func TestDeferralEnds(t *testing.T) {
 		g.end(g.begin())
 	})
 }
+
+// TestUrgentWhileRunning: a row that is notified during its run waits for its next run as the more
+// urgent of these notifications does, and is debounced again.
+func TestUrgentWhileRunning(t *testing.T) {
+	for _, urgentFirst := range []bool{true, false} {
+		for name, end := range map[string]func(*debounced, []*entry){
+			"committed":  func(g *debounced, batch []*entry) { g.finished(batch) }, // begun before the notifications
+			"conflicted": func(g *debounced, batch []*entry) { g.requeue(batch, time.Second) },
+		} {
+			inDeferrable(t, func(g *debounced) {
+				g.notifyDeferrable("x")
+				batch := g.await(10 * time.Minute)
+				if urgentFirst {
+					g.notify("index", "i", "x")
+				}
+				g.notifyDeferrable("x")
+				if !urgentFirst {
+					g.notify("index", "i", "x")
+				}
+				end(g, batch)
+				if e := batch[0]; !e.urgent || e.place != delayed {
+					t.Errorf("%s: urgent %v, at %v", name, e.urgent, e.place)
+				}
+				g.end(g.await(time.Minute))
+			})
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/webindexer/indexer/txn"
 )
@@ -65,5 +66,33 @@ func TestHalves(t *testing.T) {
 				r.close()
 			})
 		})
+	}
+}
+
+// TestNotTheRowsFault: runs that could not begin, and an observer that could not reach what it needs,
+// make no dead letter, however often they come.
+func TestNotTheRowsFault(t *testing.T) {
+	for _, err := range []error{errBegin, errEarly, ErrUnavailable, txn.ErrConflict, txn.ErrUnknown} {
+		runs := 0
+		r := newRig(t, openMem(t), Options{Attempts: 2}, watch(func(context.Context, *txn.Txn, []string) error { runs++; return nil }))
+		s, serr := NewStepper(t.Context(), r.p, r.db)
+		if serr != nil {
+			t.Fatal(serr)
+		}
+		r.set("a", "x", "v")
+		for range 10 {
+			batch := r.p.queue.pick(nil)
+			if len(batch) != 1 {
+				t.Fatalf("%v: %d rows are ready", err, len(batch))
+			}
+			r.p.ended(t.Context(), &r.p.registry.list[0], batch, time.Now(), 0, 0, fmt.Errorf("a test: %w", err))
+		}
+		if err := s.Drain(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if letters, lerr := DeadLetters(t.Context(), r.db); lerr != nil || len(letters) > 0 || runs != 1 {
+			t.Errorf("%v: dead letters %v, %v; %d runs", err, letters, lerr, runs)
+		}
+		r.close()
 	}
 }

@@ -28,6 +28,8 @@ type fleet struct {
 	leader atomic.Pointer[sharedtest.Process] // who holds the lease
 	before func(rows []string) error          // called by each run of first and second; may be nil
 	absent *sync.WaitGroup                    // processes whose first run all others wait for; may be nil
+
+	entered, guarded, left atomic.Int64 // of runs under the lease
 }
 
 func newFleet(t testing.TB) *fleet {
@@ -73,8 +75,16 @@ func (l leads) Enter(context.Context, string) (LeasedRun, error) {
 	if !l.Held("") {
 		return nil, ErrNotHeld
 	}
-	return leasedRuns{}, nil
+	l.f.entered.Add(1)
+	return l, nil
 }
+
+func (l leads) Guard(context.Context, *txn.Txn) error {
+	l.f.guarded.Add(1)
+	return nil
+}
+
+func (l leads) Leave() { l.f.left.Add(1) }
 
 // observers: first copies a to b, second copies b to c and wakes sum, which adds up.
 func (f *fleet) observers() []Observer {
@@ -227,6 +237,9 @@ func TestProcessesShareWork(t *testing.T) {
 	if n := f.office.Locked(); n != 0 {
 		t.Errorf("%d rows are still locked", n)
 	}
+	if e, g, l := f.entered.Load(), f.guarded.Load(), f.left.Load(); g == 0 || g > e || e != l {
+		t.Errorf("%d runs entered under the lease, %d were guarded, %d left", e, g, l)
+	}
 	t.Logf("processes met %d times", f.office.Met())
 }
 
@@ -258,19 +271,23 @@ func TestProcessesComeAndGo(t *testing.T) {
 
 // TestAdmitCountsTheTable: without workers, a loader stops when the backlog is full.
 func TestAdmitCountsTheTable(t *testing.T) {
-	f := newFleet(t)
-	loader := f.join(0)
-	loader.load(0, 50)
-	ctx, cancel := context.WithCancelCause(context.Background())
-	admitted := make(chan error)
-	go func() { admitted <- loader.p.Admit(ctx) }()
-	worker := f.join(1)
-	if err := <-admitted; err != nil {
-		t.Error(err)
-	}
-	cancel(nil)
-	worker.close()
-	loader.close()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t)
+		loader := f.join(0)
+		loader.load(0, 50)
+		admitted := make(chan error, 1)
+		go func() { admitted <- loader.p.Admit(t.Context()) }()
+		time.Sleep(time.Minute)
+		if len(admitted) > 0 {
+			t.Error("admitted although the backlog is full")
+		}
+		worker := f.join(1)
+		if err := <-admitted; err != nil {
+			t.Error(err)
+		}
+		worker.close()
+		loader.close()
+	})
 }
 
 // TestQuiesceSeesOtherProcesses: work is not done while another process is in the middle of

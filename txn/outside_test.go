@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"strings"
@@ -44,6 +43,7 @@ func TestEachCommitted(t *testing.T) {
 	crash = true
 	if err := commit(func(tx *Txn) {
 		tx.Set("p short", app("c"), []byte("never"))
+		tx.Set("p long", app("c"), []byte(strings.Repeat("y", inlineLimit+1)))
 		tx.Set("p new", app("c"), []byte("never"))
 	}); !errors.Is(err, ErrCrash) {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestEachCommitted(t *testing.T) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 	stop := errors.New("enough")
-	if err := EachCommitted(context.Background(), table, app("c"), "", func(string, []byte) error { return stop }); !errors.Is(err, stop) {
+	if err := db.EachCommitted(t.Context(), app("c"), "", func(string, []byte) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("EachCommitted returns %v, not the error of its function", err)
 	}
 }
