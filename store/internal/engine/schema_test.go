@@ -17,6 +17,7 @@ func TestNewSchema(t *testing.T) {
 		{[]string{"a", "b"}, ""},
 		{[]string{"a", ""}, "needs a name"},
 		{[]string{"a", "b", "a"}, `"a" is declared twice`},
+		{[]string{strings.Repeat("x", MaxGroupName)}, ""},
 		{[]string{strings.Repeat("x", MaxGroupName+1)}, "at most 200"},
 	} {
 		var specs []store.GroupSpec
