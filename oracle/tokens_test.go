@@ -109,3 +109,20 @@ func TestLostAnswerOfASignOfLife(t *testing.T) {
 		}
 	})
 }
+
+// TestLeave: others know at once that a process has left.
+func TestLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTable(t)
+		one, two := joinThrough(t, &link{Table: table}), joinThrough(t, &link{Table: table})
+		if err := one.Leave(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if alive, err := two.Alive(t.Context(), one.Token()); err != nil || alive || one.Valid() == nil {
+			t.Errorf("the process that has left: alive %t, %v, valid %v", alive, err, one.Valid())
+		}
+		if err := two.Leave(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
