@@ -38,8 +38,8 @@ type State struct {
 	Key     page.ContentKey // of a page
 }
 
-// Extend returns the chain of u. ahead is the chain of the URL that u points to, nil if that
-// is neither page nor redirect. The chain of u is nil if u is neither.
+// Extend returns the chain of u. ahead is the chain of the URL that u points to, nil if there
+// is none, or it is neither page nor redirect. The chain of u is nil if u is neither.
 //
 // A chain is computed only from the next URL's stored chain. That makes the incremental
 // result unique: hop i of u's chain is hop i-1 of the next URL's chain, so by induction
@@ -56,7 +56,7 @@ func Extend(u page.URL, s State, ahead Chain) Chain {
 		return append(chain, self)
 	case s.Outcome == page.Redirect && len(ahead) == 0:
 		return append(chain, Hop{URL: s.Target})
-	case s.Outcome == page.Page && (s.Target == "" || len(ahead) == 0 || ahead[0].NoIndex):
+	case s.Outcome == page.Page && (len(ahead) == 0 || ahead[0].NoIndex):
 		return chain
 	}
 	for _, h := range ahead {

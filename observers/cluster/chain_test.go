@@ -134,9 +134,8 @@ func (g *graph) check(t *testing.T) {
 	r := g.batch()
 	for _, u := range g.urls {
 		want := r.URL(u)
-		end, _ := g.chains[u].Terminal()
-		if end.URL != want.Terminal {
-			t.Errorf("%s: terminal %q, want %q\nchain %v", u, end.URL, want.Terminal, g.chains[u])
+		if end, ok := g.chains[u].Terminal(); end.URL != want.Terminal || ok != (want.Terminal != "") {
+			t.Errorf("%s: terminal %q, %t, want %q\nchain %v", u, end.URL, ok, want.Terminal, g.chains[u])
 		}
 		if w := g.wantChain(r, u); !slices.Equal(w, g.chains[u]) {
 			t.Errorf("%s: chain\n%v\nwant\n%v", u, g.chains[u], w)

@@ -128,13 +128,17 @@ func TestOutdated(t *testing.T) {
 	}
 }
 
-// TestIncomplete: an incomplete summary cannot choose.
+// TestIncomplete: summaries cannot choose if one of them is incomplete, whichever it is.
 func TestIncomplete(t *testing.T) {
 	t.Parallel()
 	s := &Summaries{}
 	s.Begin(NewBudget(tiny, 0))
-	if _, err := s.Choose(t.Context(), newWorld(), 0.01, tiny); !errors.Is(err, ErrIncomplete) {
-		t.Errorf("an incomplete summary chooses: %v", err)
+	complete := Part{At: "1", Summary: Summary{Members: 1, Unlinked: 1}}
+	for _, parts := range [][]Part{s.Parts, {s.Parts[0], complete}} {
+		s.Parts = parts
+		if _, err := s.Choose(t.Context(), newWorld(), 0.01, tiny); !errors.Is(err, ErrIncomplete) {
+			t.Errorf("%v: an incomplete summary chooses: %v", parts, err)
+		}
 	}
 }
 
@@ -167,6 +171,32 @@ func TestRenewCost(t *testing.T) {
 	w.read = 0
 	if runs := w.renewAll(t, l, []string{last}); runs != 1 || w.read > l.Largest {
 		t.Errorf("one change: %d runs, %d members read", runs, w.read)
+	}
+	w.check(t, l, 0.01)
+
+	// A run reads no more than it may, however many members have changed, and leaves the others.
+	positions = nil
+	for _, p := range w.summaries().Parts[:200] {
+		positions = append(positions, p.At+"x")
+	}
+	for len(positions) > 0 {
+		w.read = 0
+		positions = w.renew(t, l, positions)
+		if w.read > l.Run+l.Largest {
+			t.Fatalf("a run reads %d members", w.read)
+		}
+	}
+	// Nor does it write more if it merges all that it renews.
+	for i, at := range w.positions() {
+		if i%64 > 2 {
+			w.remove(at)
+			if i%64 == 3 {
+				positions = append(positions, at)
+			}
+		}
+	}
+	for at := range slices.Chunk(positions, 280) {
+		w.renewAll(t, l, at)
 	}
 	w.check(t, l, 0.01)
 }

@@ -125,7 +125,8 @@ func (w *world) apply(r *Renewal) {
 // renew makes one run, and returns the positions that another one has to renew.
 func (w *world) renew(t *testing.T, l Limits, positions []string) (again []string) {
 	t.Helper()
-	b := NewBudget(l, len(positions))
+	given := len(positions) // the transaction acknowledges each of them
+	b := NewBudget(l, given)
 	s := w.summaries()
 	if len(s.Parts) == 0 {
 		s.Begin(b)
@@ -139,8 +140,8 @@ func (w *world) renew(t *testing.T, l Limits, positions []string) (again []strin
 	if got, want := fmt.Sprint(w.summaries().Parts), fmt.Sprint(s.Parts); got != want {
 		t.Errorf("the writes lead to %s, not to %s", got, want)
 	}
-	if b.writes < 0 {
-		t.Errorf("a run for %d positions made %d mutations more than it may", len(positions), -b.writes)
+	if n := given + len(r.Writes) + len(r.Again); n > l.Writes {
+		t.Errorf("a run for %d positions made %d mutations, more than %d", given, n, l.Writes)
 	}
 	return r.Again
 }
