@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -206,6 +207,11 @@ var damages = []struct {
 	{"icon of both kinds", func(f *fixture) { f.set(rowIcon, schema.SquareImage, f.get(rowIcon, schema.Icon)) },
 		[]string{"icon https://a.example/favicon.ico sum"}},
 	{"state gone", func(f *fixture) { f.set(rowY, schema.State, nil) }, []string{"url https://a.example/y state"}},
+	{"nothing but the fetch", func(f *fixture) {
+		for _, c := range []txn.Column{schema.State, schema.Chain} {
+			f.set(rowZ, c, nil)
+		}
+	}, []string{"url https://a.example/z state"}},
 	{"state of nothing", func(f *fixture) {
 		f.set(rowNew, schema.State, schema.URLState{Outcome: page.Gone}.Encode())
 	}, []string{"url https://a.example/new state"}},
@@ -246,6 +252,7 @@ var damages = []struct {
 	{"inversion left over", func(f *fixture) {
 		f.set(rowX, schema.Inverting, schema.EncodeLinks([]schema.TargetLinks{{Target: urlY, Anchors: []string{"a"}}}))
 	}, []string{"doc https://a.example/x inverting"}},
+	{"links inverted gone", func(f *fixture) { f.set(rowX, schema.Inverted, nil) }, []string{"doc https://a.example/x inverted"}},
 	{"links said gone", func(f *fixture) { f.set(rowX, schema.Links, nil) }, []string{"doc https://a.example/x links"}},
 	{"links inverted", func(f *fixture) {
 		edit(f, rowX, schema.Inverted, schema.DecodeLinks, schema.EncodeLinks, func(g *[]schema.TargetLinks) { (*g)[0].Anchors[0] = "?" })
@@ -347,6 +354,8 @@ var damages = []struct {
 		[]string{"index files https://a.example/y members"}},
 	{"file: numbers", func(f *fixture) { f.editFile(func(d *index.Document) { d.MembersTotal++; d.Inlinks-- }) },
 		[]string{"index files https://a.example/y members_total", "index files https://a.example/y inlinks"}},
+	{"file: fetch time", func(f *fixture) { f.editFile(func(d *index.Document) { d.FetchedAt = d.FetchedAt.Add(time.Second) }) },
+		[]string{"index files https://a.example/y fetched_at"}},
 	{"file: anchors", func(f *fixture) { f.editFile(func(d *index.Document) { d.Anchors = nil }) }, []string{"index files https://a.example/y anchors"}},
 	{"file: rank", func(f *fixture) { f.editFile(func(d *index.Document) { d.Rank = 1 }) }, []string{"index files https://a.example/y rank"}},
 	{"file: URL", func(f *fixture) { f.editFile(func(d *index.Document) { d.URL = urlTwin }) }, []string{"index files https://a.example/y url"}},
