@@ -8,7 +8,7 @@ import (
 func TestNormaliseLanguage(t *testing.T) {
 	for _, c := range []struct{ declared, want string }{
 		{"en", "en"}, {" EN-us ", "en-us"}, {"zh_Hans_CN", "zh-hans-cn"}, {"x-klingon", ""}, {"i-navajo", ""},
-		{"", ""}, {"-", ""}, {"en-", ""}, {"e", ""}, {"english", "english"}, {"{{lang}}", ""}, {"en us", ""}, {"日本", ""},
+		{"", ""}, {"-", ""}, {"en-", ""}, {"e", ""}, {"english", "english"}, {"norwegian", ""}, {"de-1996-x-a", "de-1996-x-a"}, {"{{lang}}", ""}, {"en us", ""}, {"日本", ""},
 	} {
 		if got := normaliseLanguage(c.declared); got != c.want {
 			t.Errorf("%q: %q, want %q", c.declared, got, c.want)
