@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -208,23 +209,26 @@ func TestCacheOfPopularTarget(t *testing.T) {
 	}
 }
 
-// TestCacheUnites keeps no more ranges than it may.
+// TestCacheUnites keeps no more ranges than it may. A range is as old as the oldest that it was
+// made of, and stale if one of them was.
 func TestCacheUnites(t *testing.T) {
 	r := newRanges(8)
 	list := make([]rowRange, 2*maxRanges+1)
 	for i := range list {
-		list[i] = rowRange{counted: 1}
+		list[i] = rowRange{counted: 2}
 		if i > 0 {
 			list[i].start = fmt.Sprintf("%07d", i)
 		}
 		list[i].tally[links] = 1
 	}
+	list[5].counted, list[21].stale = 1, true
 	sum := r.replace(r.staleSpans(), [][]rowRange{list})
-	if len(r.list) > maxRanges || r.size != 32 || int(sum[links]) != len(list) || r.stale != 0 {
+	if len(r.list) > maxRanges || r.size != 32 || int(sum[links]) != len(list) || r.stale != 1 {
 		t.Errorf("%d ranges of %d cells, %d of them stale, %d links", len(r.list), r.size, r.stale, sum[links])
 	}
-	r.write("0000005", 2)
-	if spans := r.staleSpans(); len(spans) != 1 || spans[0].from != "0000004" || spans[0].to != "0000008" {
+	r.write("0000006", 2) // which 5 has not counted
+	r.write("0000010", 2)
+	if spans := r.staleSpans(); !slices.Equal(spans, []span{{"0000004", "0000008"}, {"0000020", "0000024"}}) {
 		t.Errorf("stale are %v", spans)
 	}
 }
