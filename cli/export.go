@@ -29,7 +29,8 @@ state at that moment.
 
   jsonl      one JSON object per line. Documents, sorted by URL: url, title, text,
              language, rank, members, content_key, fetched_at, inlinks. Links:
-             source, target, anchor
+             source, target, anchor. json is the same format, and makes an error
+             on standard error JSON as well, as with every command
   parquet    the same, for DuckDB, Spark, pandas
   ranks-csv  hosts by harmonic centrality and by rank, in the layout of Common
              Crawl's ranks files
@@ -69,7 +70,7 @@ func (a *app) exportCommand() *cobra.Command {
 			return a.export(cmd.Context(), f)
 		},
 	}
-	cmd.Flags().StringVar(&f.format, "format", export.FormatJSONL, "`format` to write: jsonl, parquet, ranks-csv, cdxj, ciff, similar or wacz")
+	cmd.Flags().StringVar(&f.format, "format", export.FormatJSONL, "`format` to write: jsonl (or json), parquet, ranks-csv, cdxj, ciff, similar or wacz")
 	cmd.Flags().StringVar(&f.table, "table", "", "`table` to write as jsonl or parquet: documents or links (default documents)")
 	cmd.Flags().Float64Var(&f.threshold, "threshold", export.DefaultThreshold, "minimum `similarity` of pairs, from 0.5 to 1")
 	cmd.Flags().StringArrayVar(&f.urls, "url", nil, "`URL` of a page to write as wacz; may be given several times")
