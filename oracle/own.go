@@ -68,9 +68,17 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 		err = context.Cause(ctx)
 	case <-timeout.C:
 		h, rerr := ReadHolder(ctx, table)
-		err = errors.Join(fmt.Errorf("%w: process %s at %q; name its address with --oracle, or end that process", ErrOtherOracle, h.Token, h.Address), rerr)
+		err = errors.Join(fmt.Errorf("%w: %s", ErrOtherOracle, h.wayOut()), rerr)
 	}
 	return nil, errors.Join(err, own.Stop(context.WithoutCancel(ctx)))
+}
+
+// wayOut says what lets another process use the table of an oracle.
+func (h Holder) wayOut() string {
+	if h.Address == "" { // an Own
+		return "process " + h.Token + " uses it alone; end that process"
+	}
+	return fmt.Sprintf("process %s at %s; name its address with --oracle, or end that process", h.Token, h.Address)
 }
 
 // Describe publishes what people want to know of this process.

@@ -1,0 +1,30 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// TestStartOwnBeside: a second process learns whether it can ask the oracle that serves, or has to wait for its end.
+func TestStartOwnBeside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTable(t)
+		own, err := StartOwn(t.Context(), table, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = StartOwn(t.Context(), table, 0)
+		if !errors.Is(err, ErrOtherOracle) || !strings.HasSuffix(err.Error(), "uses it alone; end that process") {
+			t.Errorf("beside a process that serves itself: %v", err)
+		}
+		if err := own.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	if why := (Holder{Token: "a", Address: "b:1"}).wayOut(); why != "process a at b:1; name its address with --oracle, or end that process" {
+		t.Errorf("beside an oracle: %s", why)
+	}
+}
