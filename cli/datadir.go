@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/webindexer/indexer/internal/osfile"
 )
@@ -176,6 +177,9 @@ func checkDataDir(dir string, create bool, archive string) error {
 	case err != nil:
 		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
 			return fmt.Errorf("%w: %s is a file", errForeign, dir)
+		}
+		if errors.Is(err, syscall.ENOTDIR) {
+			return fmt.Errorf("%w: %s: a part of this path is a file", errForeign, dir)
 		}
 		return fmt.Errorf("list the data directory: %w", err)
 	}
