@@ -56,7 +56,7 @@ func checkHost(text string, u page.URL) *LineError {
 		return reject(text, "has a wildcard in its host", "the domain alone, and --scope domain for all its hosts")
 	case strings.HasPrefix(host, "["):
 	case !isHostName(host):
-		return reject(text, "names no host: "+host, "")
+		return reject(text, "names no host: "+abbreviate(host), "")
 	}
 	rest := strings.TrimPrefix(string(u), u.Scheme()+"://")
 	authority, _, _ := strings.Cut(rest, "/")

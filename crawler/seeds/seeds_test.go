@@ -151,6 +151,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"example.com\n#c\nhttps://example.com/#f # c\r\n::1\n[::1]:80", "\xff\xfea\x00", "\xef\xbb\xbfa.b", "http:/a\nhttps://https://a.b\n<a.b>",
 		"a@b.c\nhttps://u:p@a.b/x\n127.1\n*.a.b\n//a.b\n\u200ba.b\na.b, c.d\nhttp:80\n..",
+		strings.Repeat("a", 3000) + ".b",
 	} {
 		f.Add([]byte(s))
 	}

@@ -21,6 +21,7 @@ func FuzzParse(f *testing.F) {
 		"<?xml version='1.0' encoding='koi8-r'?><rdf:RDF><item rdf:about='https://example.com/a'>",
 		"https://example.com/\nhttps://other.example/\r\nnothing",
 		"\xff\xfe<\x00", "<a></b></a>", "<urlset><url>&nbsp;&bogus;<loc><![CDATA[", "\x1f\x8b\x08",
+		"<a " + strings.Repeat("b", 1000) + "×='c'>",
 	} {
 		f.Add([]byte(s), false)
 		f.Add(compress(f, []byte(s)), true)

@@ -173,7 +173,7 @@ func (x *xmlReader) stop(err error, moreRead bool) {
 func (x *xmlReader) problem(err error) {
 	line, column := x.decoder.InputPos()
 	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok {
-		err = fmt.Errorf("XML: %s; the rest is left out", syntax.Msg)
+		err = fmt.Errorf("XML: %s; the rest is left out", abbreviate(syntax.Msg))
 	}
 	x.problems.add(line, column, err)
 }
