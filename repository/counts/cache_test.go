@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -240,6 +241,7 @@ func FuzzDecode(f *testing.F) {
 	c.parts["links"].list = append(c.parts["links"].list, rowRange{start: "b", tally: tally{links: 3}})
 	f.Add(c.Encode())
 	f.Add([]byte{})
+	f.Add(bytes.Replace(c.Encode(), []byte("links"), []byte("knots"), 1))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		c := NewCache()
 		if c.Decode(b, 1) != nil {

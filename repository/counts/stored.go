@@ -3,6 +3,7 @@ package counts
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/webindexer/indexer/internal/wire"
 	"github.com/webindexer/indexer/store"
@@ -67,6 +68,9 @@ func (c *Cache) Decode(b []byte, now uint64) error {
 	known := make(map[string]*ranges)
 	for n := d.Uint(); n > 0 && !d.Failed(); n-- {
 		name := d.Text()
+		if !slices.ContainsFunc(parts(documents), func(p part) bool { return p.name == name }) || known[name] != nil {
+			d.Fail() // Encode would not write it
+		}
 		known[name] = decodeRanges(d, now)
 	}
 	if d.Failed() || len(d.Rest()) > 0 {
