@@ -99,6 +99,7 @@ func FuzzRecords(f *testing.F) {
 	for _, p := range pagesOf(f, tb) {
 		f.Add(p, uint64(7), 3)
 	}
+	f.Add([]byte{}, uint64(57), 1)
 	f.Fuzz(func(t *testing.T, b []byte, row uint64, pages int) {
 		segments, err := parseStructure(b)
 		if err != nil && !errors.Is(err, ErrCorrupt) {
@@ -112,7 +113,9 @@ func FuzzRecords(f *testing.F) {
 		if totals, err := parseTotals(b); err == nil && (totals.Rows < 0 || totals.Tokens < 0) || err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatalf("%+v, %v", totals, err)
 		}
-		inGrave(b, max(pages, 1), row)
+		if len(b) >= graveHeader {
+			inGrave(b, max(pages, 1), row)
+		}
 	})
 }
 
