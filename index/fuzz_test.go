@@ -15,6 +15,7 @@ func FuzzQuery(f *testing.F) {
 		f.Add(s)
 		f.Add("page -" + s + ` "` + s + `" site:` + s)
 	}
+	f.Add(strings.Repeat("page ", query.MaxClauses+1))
 	dir := f.TempDir()
 	w := openTestWriter(f, dir)
 	docs := generate(30, 1)

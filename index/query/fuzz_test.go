@@ -15,12 +15,13 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 		f.Add("(a OR " + s + ") b OR -(c " + s)
 	}
+	f.Add(strings.Repeat("a ", MaxClauses))
 	f.Fuzz(func(t *testing.T, q string) {
 		s, err := parseQuery(q)
 		if err != nil {
 			return
 		}
-		leaves := 0
+		words, operators := 0, 0
 		var look func(list []clause, depth int)
 		look = func(list []clause, depth int) {
 			if depth > 2*maxDepth+2 {
@@ -38,14 +39,18 @@ func FuzzParse(f *testing.F) {
 						t.Fatalf("%q: %+v is not in %q", q, c, s.text)
 					}
 				}
-				leaves++
+				if c.isOperator() {
+					operators++
+				} else {
+					words++
+				}
 			}
 		}
-		if look(s.clauses, 0); leaves > MaxClauses {
-			t.Fatalf("%q has %d clauses", q, leaves)
+		if look(s.clauses, 0); words > MaxClauses || operators > MaxClauses {
+			t.Fatalf("%q has %d words and %d operators", q, words, operators)
 		}
 		narrowed, err := parseQuery(Narrow(q, "lang:xx"))
-		if n := len(narrowed.clauses); err == nil && (leaves < MaxClauses && (n == 0 || narrowed.clauses[n-1].text != "xx") || narrowed.unended != "") {
+		if n := len(narrowed.clauses); err == nil && (operators < MaxClauses && (n == 0 || narrowed.clauses[n-1].text != "xx") || narrowed.unended != "") {
 			t.Fatalf("%q, narrowed: %+v", q, narrowed)
 		}
 		c, err := Compile(q, []*analysis.Stemmer{analysis.StemmerFor("en")}, false)

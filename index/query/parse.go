@@ -36,9 +36,9 @@ import (
 // groups only where a word could begin, so main() and f(x) are words. An OR with nothing on
 // one side is a word. All other characters separate words.
 
-// Bounds of a query. Words beyond the bound are ignored and counted in [Query].Ignored; a
-// longer query is a usage error. Parentheses that are nested deeper than the bound are
-// ignored.
+// Bounds of a query. MaxClauses bounds the words, and also the operators that look for no word.
+// Those beyond it are ignored and counted in [Query].Ignored; a longer query is a usage error.
+// Parentheses that are nested deeper than the bound are ignored.
 const (
 	MaxBytes   = 4096
 	MaxClauses = 32
@@ -145,7 +145,8 @@ type parser struct {
 	at      int
 	depth   int // of groups
 	skipped int // open parentheses that are too deep to group
-	count   int // clauses so far, without groups
+	words   int // clauses so far that look for words
+	filters int // other clauses so far, without groups
 }
 
 func (p *parser) rest() string { return p.text[p.at:] }
@@ -223,24 +224,38 @@ func firstRune(s string) rune {
 
 // add adds an OR that is a word.
 func (p *parser) add(list []clause, or clause) []clause {
-	if p.count == MaxClauses {
+	if p.words == MaxClauses {
 		return list
 	}
-	p.count++
+	p.words++
 	return append(list, or)
 }
 
-// takes reports whether a clause is not empty, and there is room for it.
+// takes reports whether a clause is not empty, and there is room for it. Words leave room for
+// operators: what Narrow adds behind a long query must hold.
 func (p *parser) takes(c *clause) bool {
-	switch {
-	case c.text == "":
+	if c.text == "" {
 		return false
-	case p.count == MaxClauses:
+	}
+	count := &p.words
+	if c.isOperator() {
+		count = &p.filters
+	}
+	if *count == MaxClauses {
 		p.ignored++
 		return false
 	}
-	p.count++
+	*count++
 	return true
+}
+
+// isOperator reports whether a clause looks for no word.
+func (c *clause) isOperator() bool {
+	switch c.kind {
+	case clauseSite, clauseLang, clauseFileType, clauseAfter, clauseBefore:
+		return true
+	}
+	return false
 }
 
 // alternatives makes one clause of two that OR joins.
