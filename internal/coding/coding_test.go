@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,8 @@ var all = []string{"gzip", "br", "zstd", "deflate", "raw-deflate"}
 func TestDecode(t *testing.T) {
 	const text = "hello, world"
 	plain, noise := []byte(text), []byte{0, 1, 2, 3, 255, 254}
+	grows := make([]byte, 110) // as gzip it has more than 120 bytes
+	rand.NewChaCha8([32]byte{}).Read(grows)
 	for _, c := range []struct {
 		name    string
 		body    []byte
@@ -51,6 +54,8 @@ func TestDecode(t *testing.T) {
 		{"the last applied is the first removed", codingtest.Encode(t, "br", codingtest.Encode(t, "gzip", plain)), "gzip br", text, true, ""},
 		{"two gzip members", append(codingtest.Encode(t, "gzip", plain), codingtest.Encode(t, "gzip", plain)...), "gzip", text + text, true, ""},
 		{"rubbish after gzip", append(codingtest.Encode(t, "gzip", plain), noise...), "gzip", text, true, ""},
+		{"the beginning of a member after gzip", append(codingtest.Encode(t, "gzip", plain), 0x1f, 0x8b, 8), "gzip", text, true, ""},
+		{"a member with reserved flags after gzip", append(codingtest.Encode(t, "gzip", plain), 0x1f, 0x8b, 8, 0xe0, 1, 2, 3), "gzip", text, true, ""},
 		{"gzip cut", codingtest.Encode(t, "gzip", noise)[:20], "gzip", "", false, "content coding \"gzip\": unexpected EOF"},
 		{"declared and text all the same", plain, "gzip", text, false, ""},
 		{"declared twice, there once", codingtest.Encode(t, "gzip", plain), "gzip gzip", text, true, ""},
@@ -63,6 +68,7 @@ func TestDecode(t *testing.T) {
 		{"as long as allowed", bytes.Repeat(plain, 10), "", strings.Repeat(text, 10), false, ""},
 		{"longer", bytes.Repeat(plain, 11), "", "", false, "the decoded body is over the limit of 120 bytes"},
 		{"longer, decoded", codingtest.Encode(t, "zstd", bytes.Repeat(plain, 11)), "zstd", "", false, "the decoded body is over the limit of 120 bytes"},
+		{"longer before the last step", codingtest.Encode(t, "zstd", codingtest.Encode(t, "gzip", grows)), "gzip zstd", "", false, "the decoded body is over the limit of 120 bytes"},
 		{"longer in two members", append(codingtest.Encode(t, "gzip", bytes.Repeat(plain, 10)), codingtest.Encode(t, "gzip", plain)...), "gzip", "", false, "the decoded body is over the limit"},
 	} {
 		out, decoded, err := Decode(c.body, strings.Fields(c.codings), 120)
@@ -95,6 +101,7 @@ func TestHead(t *testing.T) {
 		{"deflate without zlib's header", codingtest.Encode(t, "raw-deflate", text), "deflate", 1000},
 		{"two codings", codingtest.Encode(t, "br", codingtest.Encode(t, "gzip", text)), "gzip br", 1000},
 		{"declared and text all the same", text, "gzip", 1000},
+		{"declared and text all the same, all of it", text, "gzip", int64(len(text))},
 		{"declared, text all the same, too short", text, "gzip", 0},
 		{"declared and neither", []byte{0, 1, 2, 3, 255, 254}, "gzip", 0},
 		{"unknown", codingtest.Encode(t, "gzip", text), "rot13", 0},
@@ -116,6 +123,13 @@ func TestHead(t *testing.T) {
 		if got := Head(cut, []string{strings.TrimPrefix(name, "raw-")}, 1000); !bytes.Equal(got, noise[:1000]) {
 			t.Errorf("%s, cut: %d bytes, want the first 1000", name, len(got))
 		}
+	}
+	// What Decode refuses has no head.
+	if got := Head(noise, []string{"gzip"}, 1000); got != nil {
+		t.Errorf("no text, and not gzip: %d bytes", len(got))
+	}
+	if got := Head(text, slices.Repeat([]string{"gzip"}, MaxStacked+1), 1000); got != nil {
+		t.Errorf("too many codings: %d bytes", len(got))
 	}
 }
 

@@ -55,7 +55,7 @@ func (d *Decoder) Int() int64 {
 
 // Take reads n bytes, a part of the record and not a copy; nil if they are not there.
 func (d *Decoder) Take(n uint64) []byte {
-	if d.failed || uint64(len(d.rest)) < n {
+	if uint64(len(d.rest)) < n {
 		d.Fail()
 		return nil
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 )
@@ -21,6 +22,20 @@ func TestDecoder(t *testing.T) {
 		}
 		if d.Failed() && (d.Uint() != 0 || d.Byte() != 0 || d.Text() != "" || d.Rest() != nil) {
 			t.Errorf("%d bytes: fields after the end", n)
+		}
+	}
+}
+
+// TestVarints: a varint that is not there, or has more than 64 bits, is a failure.
+func TestVarints(t *testing.T) {
+	for _, b := range [][]byte{nil, bytes.Repeat([]byte{0xff}, 11)} {
+		d := NewDecoder(b)
+		if v := d.Uint(); v != 0 || !d.Failed() {
+			t.Errorf("%x: unsigned %d, failed is %t", b, v, d.Failed())
+		}
+		d = NewDecoder(b)
+		if v := d.Int(); v != 0 || !d.Failed() {
+			t.Errorf("%x: signed %d, failed is %t", b, v, d.Failed())
 		}
 	}
 }
