@@ -78,10 +78,10 @@ func (n *naming) match(words []query.Word) float64 {
 
 // naming analyses stored anchors and headings.
 func (n *names) naming(anchors, headings, language string) (d naming, err error) {
-	if d.anchors, err = n.anchors.get(anchors, language, takeAnchors); err != nil || headings == "" {
+	if d.anchors, err = n.anchors.Get(anchors, language, takeAnchors); err != nil || headings == "" {
 		return d, err
 	}
-	d.headings, err = n.headings.get(headings, language, takeHeadings)
+	d.headings, err = n.headings.Get(headings, language, takeHeadings)
 	return d, err
 }
 

@@ -57,7 +57,7 @@ func (v *View) lengths(ctx context.Context, ids []int64) ([]uint32, error) {
 	for _, id := range ids {
 		if block := id / lengthBlock; block != last {
 			last = block
-			if tokens, known := v.cache.lengths.get(block); known {
+			if tokens, known := v.cache.lengths.Get(block); known {
 				b[block] = tokens
 			} else {
 				missing = append(missing, block)
@@ -68,7 +68,7 @@ func (v *View) lengths(ctx context.Context, ids []int64) ([]uint32, error) {
 		return nil, err
 	}
 	for _, block := range missing {
-		v.cache.lengths.add(block, b[block], cacheEntry+len(b[block]))
+		v.cache.lengths.Add(block, b[block], cacheEntry+len(b[block]))
 	}
 	out := make([]uint32, len(ids))
 	last = -1

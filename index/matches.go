@@ -177,7 +177,7 @@ func (x *textIndex) keep(key phraseIn, make func() (*found, error)) (*found, err
 	if f := x.found[key]; f != nil {
 		return f, nil
 	}
-	f, known := x.v.cache.found.get(key)
+	f, known := x.v.cache.found.Get(key)
 	if !known {
 		var err error
 		if f, err = make(); err != nil {

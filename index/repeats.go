@@ -238,7 +238,7 @@ func (t *tables) flushRepeats() error {
 
 // repeats is the shingles that a host repeats.
 func (v *View) repeats(ctx context.Context, host string) (repeatedShingles, error) {
-	if set, known := v.cache.repeats.get(host); known {
+	if set, known := v.cache.repeats.Get(host); known {
 		return set, nil
 	}
 	var r repeatedText
@@ -254,7 +254,7 @@ func (v *View) repeats(ctx context.Context, host string) (repeatedShingles, erro
 		return nil, fmt.Errorf("repeated text of %s: %w", host, err)
 	}
 	set := r.repeated()
-	v.cache.repeats.add(host, set, cacheEntry+len(host)+8*len(set))
+	v.cache.repeats.Add(host, set, cacheEntry+len(host)+8*len(set))
 	return set, nil
 }
 

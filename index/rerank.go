@@ -129,7 +129,7 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 		if text == "" {
 			continue
 		}
-		n, err := s.names.titles.get(text, c.language, func(text, language string) (name, error) {
+		n, err := s.names.titles.Get(text, c.language, func(text, language string) (name, error) {
 			return makeName(text, language), nil
 		})
 		if err != nil {

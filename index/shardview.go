@@ -197,7 +197,7 @@ func (s *viewShard) rows(ctx context.Context, list []scored) ([]Found, error) {
 	for i, d := range list {
 		ids[i] = d.id
 	}
-	out, err := s.v.cache.candidates.getAll(ctx, ids, s.readCandidates)
+	out, err := getAll(ctx, s.v.cache.candidates, ids, s.readCandidates)
 	for i := range out {
 		out[i].Score = list[i].text
 	}
@@ -233,7 +233,7 @@ const selectNamed = "SELECT j.key, d.anchors, d.headings FROM json_each(?) j CRO
 
 // matchAnchors compares the words of the query with the anchors and headings of documents.
 func (s *viewShard) matchAnchors(ctx context.Context, q *AnchorsQuestion) ([]float64, error) {
-	named, err := s.v.cache.naming.getAll(ctx, q.IDs, s.readNamed)
+	named, err := getAll(ctx, s.v.cache.naming, q.IDs, s.readNamed)
 	matches := make([]float64, len(named))
 	for i := range named {
 		matches[i] = named[i].match(q.Words)
@@ -243,7 +243,7 @@ func (s *viewShard) matchAnchors(ctx context.Context, q *AnchorsQuestion) ([]flo
 
 // readNamed reads the anchors and headings of documents.
 func (s *viewShard) readNamed(ctx context.Context, ids []int64, keep func(i int, d naming, size int)) error {
-	list, err := s.v.cache.candidates.getAll(ctx, ids, s.readCandidates) // for their languages
+	list, err := getAll(ctx, s.v.cache.candidates, ids, s.readCandidates) // for their languages
 	if err != nil {
 		return err
 	}

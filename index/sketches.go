@@ -63,7 +63,7 @@ const selectSketches = "SELECT j.key, s.sketch, s.translations, s.sample FROM js
 
 // sketches reads what tells that documents are alike.
 func (s *viewShard) sketches(ctx context.Context, ids []int64) ([]Sketched, error) {
-	return s.v.cache.sketches.getAll(ctx, ids, s.readSketches)
+	return getAll(ctx, s.v.cache.sketches, ids, s.readSketches)
 }
 
 func (s *viewShard) readSketches(ctx context.Context, ids []int64, keep func(i int, found Sketched, size int)) error {

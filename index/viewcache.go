@@ -1,10 +1,13 @@
 package index
 
 import (
+	"context"
+	"fmt"
 	"runtime/debug"
 	"sync"
 
 	"github.com/webindexer/indexer/index/spelling"
+	"github.com/webindexer/indexer/internal/cache"
 )
 
 // Most queries share words with queries before them, and finding, reading and decoding the
@@ -28,12 +31,12 @@ import (
 type viewCache struct {
 	state State
 
-	found      generations[phraseIn, *found]
-	candidates generations[int64, Found] // with the columns of candidateColumns
-	sketches   generations[int64, Sketched]
-	lengths    generations[int64, []byte] // by block
-	repeats    generations[string, repeatedShingles]
-	naming     generations[int64, naming]
+	found      *cache.Cache[phraseIn, *found]
+	candidates *cache.Cache[int64, Found] // with the columns of candidateColumns
+	sketches   *cache.Cache[int64, Sketched]
+	lengths    *cache.Cache[int64, []byte] // by block
+	repeats    *cache.Cache[string, repeatedShingles]
+	naming     *cache.Cache[int64, naming]
 
 	mu       sync.Mutex     // guards what follows
 	words    *spelling.List // all words for suggestions (words.go); nil: not read
@@ -54,10 +57,15 @@ const (
 )
 
 func newViewCache(state State) *viewCache {
-	c := &viewCache{state: state}
-	c.found.most, c.candidates.most, c.lengths.most = foundCacheSize(debug.SetMemoryLimit(-1)), candidateCacheSize, lengthCacheSize // -1 only asks
-	c.sketches.most, c.repeats.most, c.naming.most = sketchCacheSize, repeatsCacheSize, namingCacheSize
-	return c
+	return &viewCache{
+		state:      state,
+		found:      cache.New[phraseIn, *found](foundCacheSize(debug.SetMemoryLimit(-1))), // -1 only asks
+		candidates: cache.New[int64, Found](candidateCacheSize),
+		sketches:   cache.New[int64, Sketched](sketchCacheSize),
+		lengths:    cache.New[int64, []byte](lengthCacheSize),
+		repeats:    cache.New[string, repeatedShingles](repeatsCacheSize),
+		naming:     cache.New[int64, naming](namingCacheSize),
+	}
 }
 
 // foundCacheSize is a share of the memory that the process may take. The lists of words that most
@@ -74,7 +82,38 @@ func (c *viewCache) addFound(key phraseIn, f *found) {
 	} else {
 		size += 8 * len(f.ids) // the list itself is cached for all columns
 	}
-	c.found.add(key, f, size)
+	c.found.Add(key, f, size)
+}
+
+// getAll returns the values of keys, in their order. If the cache lacks some, it calls read once
+// with these. read calls keep for each of them, in any order, with its place in missing, its value,
+// and the size of the value in bytes. getAll fails with [ErrCorrupt] if read leaves one out.
+func getAll[K comparable, V any](ctx context.Context, from *cache.Cache[K, V], keys []K, read func(ctx context.Context, missing []K, keep func(i int, value V, size int)) error) ([]V, error) {
+	values := make([]V, len(keys))
+	var missing []K
+	var at []int // in keys
+	for i, key := range keys {
+		known := false
+		if values[i], known = from.Get(key); !known {
+			missing, at = append(missing, key), append(at, i)
+		}
+	}
+	if len(missing) == 0 {
+		return values, nil
+	}
+	kept := 0
+	err := read(ctx, missing, func(i int, value V, size int) {
+		from.Add(missing[i], value, size)
+		values[at[i]] = value
+		kept++
+	})
+	if err == nil && kept != len(missing) {
+		err = fmt.Errorf("%w: the rows of %d documents are missing", ErrCorrupt, len(missing)-kept)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return values, nil
 }
 
 // newestCache is the cache of the newest state that a reader has seen.

@@ -1,4 +1,4 @@
-package index
+package cache
 
 import (
 	"errors"
@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// TestNameCache: what is remembered is what was made, texts of two languages are two, and
+// TestTexts: what is remembered is what was made, texts of two languages are two, and
 // however many texts come, the memory has its bound.
-func TestNameCache(t *testing.T) {
-	c := newNameCache[string]()
+func TestTexts(t *testing.T) {
+	c := NewTexts[string]()
 	made := 0
 	get := func(text, language string) string {
-		s, err := c.get(text, language, func(text, language string) (string, error) {
+		s, err := c.Get(text, language, func(text, language string) (string, error) {
 			made++
 			return language + ":" + text, nil
 		})
@@ -38,13 +38,13 @@ func TestNameCache(t *testing.T) {
 		}
 		size := 0
 		if i%5000 == 0 {
-			for _, half := range []map[nameKey]sized[string]{c.new, c.old} {
+			for _, half := range []map[text]sized[string]{c.made.new, c.made.old} {
 				for k := range half {
 					size += len(k.text)
 				}
 			}
 		}
-		if size > 2*nameCacheSize {
+		if size > 2*textsSize {
 			t.Fatalf("%d bytes of texts are remembered", size)
 		}
 	}
@@ -55,12 +55,12 @@ func TestNameCache(t *testing.T) {
 	if get("rope", "de"); made != 1 {
 		t.Error("what was not asked for is still there")
 	}
-	if get(strings.Repeat("y", nameCacheSize), "en"); len(c.new) < 2 {
+	if get(strings.Repeat("y", textsSize), "en"); len(c.made.new) < 2 {
 		t.Error("one long text drives all others out")
 	}
 	failed := errors.New("failed")
 	for range 2 {
-		if _, err := c.get("bad", "en", func(string, string) (string, error) { return "", failed }); !errors.Is(err, failed) {
+		if _, err := c.Get("bad", "en", func(string, string) (string, error) { return "", failed }); !errors.Is(err, failed) {
 			t.Error("an error is remembered, or lost:", err)
 		}
 	}
