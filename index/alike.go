@@ -21,6 +21,13 @@ const (
 	telling = 16
 )
 
+// Sketched is what tells that a document is like another one, of the same or another shard.
+type Sketched struct {
+	Sketch       []byte // of the main content (index/sketch); empty if it is unknown
+	Translations int64  // equal for translations of one page, 0 for a page that names none
+	Sample       string // of the text: two bytes, little-endian, for each of its shingles
+}
+
 // sketched takes what tells that the candidate is like another one.
 func (c *candidate) sketched(s *Sketched) {
 	c.translations, c.sample = s.Translations, s.Sample

@@ -29,6 +29,13 @@ const (
 	allColumns     = weighedColumns + 1 // with the tags
 )
 
+// columnWeights are the weights of the columns of the table fts; tags have none.
+type columnWeights [allColumns]float64
+
+func weightsOf(w *Weights) columnWeights {
+	return columnWeights{w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.Rest, 0}
+}
+
 // scores computes the scores of documents, in ascending order of ids, by the phrases of an
 // expression; one list for each of the weights. The statistics are those of all documents,
 // which may be in several shards.

@@ -22,6 +22,7 @@ func BenchmarkByText(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	const best = 100 // of which a search sorts as many again
 	for _, words := range []int{1, 2, 4} {
 		b.Run(fmt.Sprintf("words=%d", words), func(b *testing.B) {
 			voc := newVocabulary(3)
@@ -31,18 +32,18 @@ func BenchmarkByText(b *testing.B) {
 				for range words {
 					q = append(q, voc.words[voc.rng.IntN(3000)])
 				}
-				c, err := query.Compile(strings.Join(q, " "), stemmersOf(names), false)
+				c, err := compiled(strings.Join(q, " "), names)
 				if err != nil {
 					b.Fatal(err)
 				}
-				s := searchOf(v, c, &Options{Weights: DefaultWeights})
+				s := &scoring{&viewShard{v: v}, c, DefaultWeights}
 				began := time.Now()
-				if _, err := s.byFTS5(b.Context(), c.Expr(query.SomeWords).String(), rerankTop); err != nil {
+				if _, err := s.byFTS5(b.Context(), c.Expr(query.SomeWords).String(), best); err != nil {
 					b.Fatal(err)
 				}
 				theirs += time.Since(began)
 				began = time.Now()
-				if _, _, err := s.byText(b.Context(), c.Expr(query.SomeWords), rerankTop); err != nil {
+				if _, _, err := s.byText(b.Context(), c.Expr(query.SomeWords), best); err != nil {
 					b.Fatal(err)
 				}
 				ours += time.Since(began)

@@ -19,34 +19,41 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// byFTS5 is what SQLite gives: the best n documents by bm25(), with their rows. It is the reference of scores,
-// and the baseline of their speed.
-func (s *search) byFTS5(ctx context.Context, expr string, n int) ([]candidate, error) {
-	list, err := s.only().scan(ctx, "SELECT x.rowid, -x.rank, 0, "+candidateColumns+`
-		FROM (SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ?`+fetchedIn(s.c.Fetched, "fts.rowid")+` ORDER BY rank LIMIT ?) x
-		CROSS JOIN docs d ON d.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid
-		ORDER BY x.rank, x.rowid`, expr, rankFunction(&s.opts.Weights), n)
-	if err != nil {
-		return nil, err
-	}
-	return merged([]*Answer{{Found: list}}, n, compareFound), nil
+// scoring is the scores of the documents of a view for a query.
+type scoring struct {
+	shard   *viewShard
+	c       *query.Query
+	weights Weights
 }
 
-// only is the session of a search of one file.
-func (s *search) only() *viewShard { return s.from.sessions[0].(*viewShard) }
+// byFTS5 is what SQLite gives: the best n documents by bm25(), with their rows. It is the reference of scores,
+// and the baseline of their speed.
+func (s *scoring) byFTS5(ctx context.Context, expr string, n int) ([]Found, error) {
+	return s.shard.scan(ctx, "SELECT x.rowid, -x.rank, 0, "+candidateColumns+`
+		FROM (SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ?`+fetchedIn(s.c.Fetched, "fts.rowid")+` ORDER BY rank LIMIT ?) x
+		CROSS JOIN docs d ON d.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid
+		ORDER BY x.rank, x.rowid`, expr, rankFunction(&s.weights), n)
+}
 
-// searchOf is a search of one view.
-func searchOf(v *View, c *query.Query, opts *Options) *search {
-	s := newSearch(newFanout(&viewShard{v: v}), v.names, c, opts, "")
-	s.fill = query.SomeWords
-	return s
+// byText is what a search asks for: the best n documents, and how many match.
+func (s *scoring) byText(ctx context.Context, expr *query.Expr, n int) ([]Found, int, error) {
+	st, err := s.shard.statistics(ctx, expr.Scored())
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.shard.best(ctx, &BestQuestion{Matching: Matching{Expr: expr, Fetched: s.c.Fetched}, N: n, Weights: s.weights, Statistics: st})
+}
+
+// compiled is a query for an index with these stemmers.
+func compiled(q string, stemmers []string) (*query.Query, error) {
+	return (&HitsQuestion{Query: q, Stemmers: stemmers}).Compiled()
 }
 
 // rankFunction is the weights as FTS5's rank configuration, whose parser knows no
 // exponents; the tags weigh nothing.
 func rankFunction(w *Weights) string {
 	list := make([]string, 0, allColumns)
-	for _, x := range w.columns() {
+	for _, x := range weightsOf(w) {
 		list = append(list, strconv.FormatFloat(x, 'f', -1, 64))
 	}
 	return "bm25(" + strings.Join(list, ",") + ")"
@@ -80,7 +87,6 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inUse := stemmersOf(names)
 	compared := 0
 	queries := 60
 	if testing.Short() {
@@ -93,28 +99,28 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 			asked = groupedQuery(rng, text)
 		}
 		asked += []string{"", " after:2024", " before:2024-06"}[rng.IntN(3)]
-		c, err := query.Compile(asked, inUse, false)
+		c, err := compiled(asked, names)
 		if usage := (*UsageError)(nil); errors.As(err, &usage) {
 			continue
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := searchOf(v, c, &Options{Weights: randomWeights(rng)})
+		s := &scoring{&viewShard{v: v}, c, randomWeights(rng)}
 		for _, expr := range []*query.Expr{c.Expr(query.AllWords), c.Expr(query.SomeWords), c.Named()} {
 			compared += sameAsFTS5(t, s, asked, expr, grouped)
-			if n%6 == 0 && !grouped {
-				sameColumns(t, s, expr)
-			}
+		}
+		if n%6 == 0 && !grouped {
+			sameColumns(t, s, asked)
 		}
 		anyHasAll(t, s, asked)
 	}
 	for _, asked := range []string{"of-the", "the of-the", "of-the-of", "of.the"} { // of stop words alone
-		c, err := query.Compile(asked, inUse, false)
+		c, err := compiled(asked, names)
 		if err != nil {
 			t.Fatal(err)
 		}
-		anyHasAll(t, searchOf(v, c, &Options{}), asked)
+		anyHasAll(t, &scoring{shard: &viewShard{v: v}, c: c}, asked)
 	}
 	if size > 1 && compared < size {
 		t.Errorf("%d scores compared, which tells nothing", compared)
@@ -167,7 +173,7 @@ func scoredChanges(size int, rng *rand.Rand) (changes []Change) {
 }
 
 // sameAsFTS5 compares the whole lists of an expression and gives their length.
-func sameAsFTS5(t *testing.T, s *search, asked string, expr *query.Expr, grouped bool) int {
+func sameAsFTS5(t *testing.T, s *scoring, asked string, expr *query.Expr, grouped bool) int {
 	t.Helper()
 	const all = 10_000
 	want, err := s.byFTS5(t.Context(), expr.String(), all)
@@ -180,17 +186,17 @@ func sameAsFTS5(t *testing.T, s *search, asked string, expr *query.Expr, grouped
 	}
 	scores := map[int64]float64{}
 	for _, c := range want {
-		scores[c.id] = c.score
+		scores[c.ID] = c.Score
 	}
 	if grouped {
 		scores = phraseScores(t, s, expr)
 	}
 	for i, c := range got {
-		if x := scores[c.id]; math.Abs(c.score-x) > 1e-12*max(x, 1) {
-			t.Fatalf("%s: %s: document %d has %v, FTS5 has %v", asked, expr, c.id, c.score, x)
+		if x := scores[c.ID]; math.Abs(c.Score-x) > 1e-12*max(x, 1) {
+			t.Fatalf("%s: %s: document %d has %v, FTS5 has %v", asked, expr, c.ID, c.Score, x)
 		}
-		if i > 0 && (got[i-1].score < c.score || got[i-1].score == c.score && got[i-1].url > c.url) {
-			t.Fatalf("%s: %s: document %d before %d", asked, expr, got[i-1].id, c.id)
+		if i > 0 && (got[i-1].Score < c.Score || got[i-1].Score == c.Score && got[i-1].URL > c.URL) {
+			t.Fatalf("%s: %s: document %d before %d", asked, expr, got[i-1].ID, c.ID)
 		}
 	}
 	for _, n := range []int{1, 7, 100} { // a longer list begins with the shorter one
@@ -205,7 +211,7 @@ func sameAsFTS5(t *testing.T, s *search, asked string, expr *query.Expr, grouped
 // phraseScores adds up what FTS5 gives for each phrase of an expression alone. It is the
 // reference where groups exclude words: bm25() of the whole expression also counts a phrase
 // that an exclusion inside a group has, in documents that match by another side of the OR.
-func phraseScores(t *testing.T, s *search, expr *query.Expr) map[int64]float64 {
+func phraseScores(t *testing.T, s *scoring, expr *query.Expr) map[int64]float64 {
 	t.Helper()
 	scores := make(map[int64]float64)
 	for _, m := range expr.Scored() {
@@ -214,7 +220,7 @@ func phraseScores(t *testing.T, s *search, expr *query.Expr) map[int64]float64 {
 			t.Fatalf("%s: %v", expr, err)
 		}
 		for _, c := range list {
-			scores[c.id] += c.score
+			scores[c.ID] += c.Score
 		}
 	}
 	return scores
@@ -232,9 +238,9 @@ func columnSet(in postings.Columns) string {
 }
 
 // anyHasAll: what has all the words has some of them, or the total would be below what is found.
-func anyHasAll(t *testing.T, s *search, asked string) {
+func anyHasAll(t *testing.T, s *scoring, asked string) {
 	t.Helper()
-	x, err := s.only().text(t.Context())
+	x, err := s.shard.text(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,40 +257,34 @@ func anyHasAll(t *testing.T, s *search, asked string) {
 	}
 }
 
-// sameColumns compares the scores that explain gives for each column alone.
-func sameColumns(t *testing.T, s *search, expr *query.Expr) {
+// sameColumns compares the scores that a search explains for each column alone.
+func sameColumns(t *testing.T, s *scoring, asked string) {
 	t.Helper()
-	w := s.opts.Weights
-	list, _, err := s.byText(t.Context(), expr, 20)
+	w := s.weights
+	res, err := s.shard.v.Search(t.Context(), asked, Options{Weights: w, Explain: true, Unfold: true, Verbatim: true, Limit: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	hits := make([]Hit, len(list))
-	for i := range list {
-		list[i].allWords = expr.String() == s.c.Expr(query.AllWords).String()
-		hits[i].Explanation = new(Explanation)
-	}
-	if text := expr.String(); text != s.c.Expr(query.AllWords).String() && text != s.c.Expr(query.SomeWords).String() {
-		return // hits are of these
-	}
-	if err := s.columnScores(t.Context(), list, hits); err != nil {
-		t.Fatal(err)
-	}
 	for column, alone := range map[string]Weights{"title": {Title: w.Title}, "body": {Body: w.Body}, "anchors": {Anchors: w.Anchors}, "outside": {Outside: w.Outside}, "url": {URL: w.URL}, "rest": {Rest: w.Rest}} {
-		by := searchOf(s.only().v, s.c, &Options{Weights: alone})
-		theirs, err := by.byFTS5(t.Context(), expr.String(), 10_000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := map[int64]float64{}
-		for _, c := range theirs {
-			want[c.id] = c.score
-		}
-		for i, c := range list {
-			x := hits[i].Explanation.Columns
-			got := map[string]float64{"title": x.Title, "body": x.Body, "anchors": x.Anchors, "outside": x.Outside, "url": x.URL, "rest": x.Rest}[column]
-			if math.Abs(got-want[c.id]) > 1e-12*max(want[c.id], 1) {
-				t.Fatalf("%s: document %d, %s: %v, FTS5 has %v", expr, c.id, column, got, want[c.id])
+		for tier, breadth := range map[string]query.Breadth{"all words": query.AllWords, "some words": query.SomeWords} {
+			by := scoring{s.shard, s.c, alone}
+			theirs, err := by.byFTS5(t.Context(), s.c.Expr(breadth).String(), 10_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[page.URL]float64{}
+			for _, c := range theirs {
+				want[c.URL] = c.Score
+			}
+			for _, h := range res.Hits {
+				if h.Explanation.Tier != tier {
+					continue
+				}
+				x := h.Explanation.Columns
+				got := map[string]float64{"title": x.Title, "body": x.Body, "anchors": x.Anchors, "outside": x.Outside, "url": x.URL, "rest": x.Rest}[column]
+				if math.Abs(got-want[h.URL]) > 1e-12*max(want[h.URL], 1) {
+					t.Fatalf("%s: %s, %s: %v, FTS5 has %v", asked, h.URL, column, got, want[h.URL])
+				}
 			}
 		}
 	}

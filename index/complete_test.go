@@ -131,7 +131,7 @@ func BenchmarkComplete(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			builder := completion.NewBuilder(withoutVersions)
+			builder := completion.NewBuilder(WithoutVersions)
 			if err := v.fillCompletions(b.Context(), builder); err != nil {
 				b.Fatal(err)
 			}

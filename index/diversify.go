@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/page"
 )
 
 // A host that has a page on everything would fill the first page. So after perHost hits of a
@@ -173,3 +175,6 @@ func dominantHosts(above, found []candidate, perHost int) (hosts []string) {
 	}
 	return hosts
 }
+
+// HostOf is the host by which results are counted: without www.
+func HostOf(u page.URL) string { return strings.TrimPrefix(u.Host(), "www.") }

@@ -215,7 +215,7 @@ func TestDiversifyTiers(t *testing.T) {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	for i, h := range res.Hits {
-		if crowd := hostOf(h.URL) == "crowd.example"; crowd != (i < 2) || (h.MoreFromHost == 19) != (i == 1) {
+		if crowd := HostOf(h.URL) == "crowd.example"; crowd != (i < 2) || (h.MoreFromHost == 19) != (i == 1) {
 			t.Errorf("hit %d: %s, %d more", i+1, h.URL, h.MoreFromHost)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/webindexer/indexer/index/cksumvfs"
-	"github.com/webindexer/indexer/index/query"
 )
 
 // Sentinels that callers tell apart, with errors.Is.
@@ -34,9 +33,6 @@ var (
 	// ErrBehind: the files are sound, but older than the last write.
 	ErrBehind = errors.New("index is behind what was written to it")
 )
-
-// UsageError says what is wrong with a query or with the options of a search.
-type UsageError = query.UsageError
 
 // filesPerConnection is how many files a connection opens: the database, its log, the memory
 // that connections share, and the directory.

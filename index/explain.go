@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
@@ -132,6 +131,3 @@ func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit)
 	}
 	return nil
 }
-
-// hostOf is the host by which results are counted: without www.
-func hostOf(u page.URL) string { return strings.TrimPrefix(u.Host(), "www.") }

@@ -172,7 +172,7 @@ func tallyOf(list []candidate) facetTally {
 // www.com is no prefix: site:com finds all hosts of .com.
 func siteOf(c *candidate) string {
 	host := c.url.Host()
-	if bare := hostOf(c.url); strings.Contains(bare, ".") {
+	if bare := HostOf(c.url); strings.Contains(bare, ".") {
 		host = bare
 	}
 	return strings.Trim(host, "[]")

@@ -3,11 +3,13 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/webindexer/indexer/index/postings"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
 )
@@ -15,14 +17,20 @@ import (
 // fanout asks all shards, in parallel, and merges their answers.
 type fanout struct {
 	sessions []Session
-	stemmers []string         // of all shards, once read
-	rows     int64            // documents in all shards, once a phrase is known
-	tokens   int64            // of all these
-	phrases  map[phraseIn]int // documents with a phrase, in all shards
+	stemmers []string             // of all shards, once read
+	rows     int64                // documents in all shards, once a phrase is known
+	tokens   int64                // of all these
+	phrases  map[scoredPhrase]int // documents with a phrase, in all shards
+}
+
+// scoredPhrase is a phrase and the columns in which it counts.
+type scoredPhrase struct {
+	query.Phrase
+	in postings.Columns
 }
 
 func newFanout(sessions ...Session) *fanout {
-	return &fanout{sessions: sessions, phrases: make(map[phraseIn]int)}
+	return &fanout{sessions: sessions, phrases: make(map[scoredPhrase]int)}
 }
 
 // The id of a candidate is the row id in its shard and, above that, the number of the shard.
@@ -39,6 +47,9 @@ type shardError struct {
 }
 
 func (e *shardError) Unwrap() error { return e.error }
+
+// errAnswer: a shard says something else than it was asked.
+var errAnswer = errors.New("a wrong answer")
 
 // ask asks each shard its question, if it has one.
 func (f *fanout) ask(ctx context.Context, question func(shard int) *Question) ([]*Answer, error) {
@@ -87,7 +98,7 @@ func askEach[T any](ctx context.Context, f *fanout, ids []int64, question func(r
 	for shard, a := range answers {
 		list := said(a)
 		if len(list) != len(at[shard]) {
-			return &shardError{shard, fmt.Errorf("%w: an answer about %d of %d documents", ErrCorrupt, len(list), len(at[shard]))}
+			return &shardError{shard, fmt.Errorf("%w: about %d of %d documents", errAnswer, len(list), len(at[shard]))}
 		}
 		for i, of := range list {
 			take(at[shard][i], of)
@@ -115,7 +126,7 @@ func (f *fanout) statistics(ctx context.Context, expr *query.Expr) (Statistics, 
 	all := expr.Scored()
 	var unknown []*query.Expr
 	for _, p := range all {
-		if _, known := f.phrases[phraseIn{p.Phrase, p.In}]; !known {
+		if _, known := f.phrases[scoredPhrase{p.Phrase, p.In}]; !known {
 			unknown = append(unknown, p)
 		}
 	}
@@ -127,18 +138,18 @@ func (f *fanout) statistics(ctx context.Context, expr *query.Expr) (Statistics, 
 		var sum Statistics
 		for i, a := range answers {
 			if len(a.Statistics.Documents) != len(unknown) {
-				return sum, &shardError{i, fmt.Errorf("%w: statistics of %d phrases instead of %d", ErrCorrupt, len(a.Statistics.Documents), len(unknown))}
+				return sum, &shardError{i, fmt.Errorf("%w: statistics of %d phrases instead of %d", errAnswer, len(a.Statistics.Documents), len(unknown))}
 			}
 			sum.add(a.Statistics)
 		}
 		f.rows, f.tokens = sum.Rows, sum.Tokens
 		for i, p := range unknown {
-			f.phrases[phraseIn{p.Phrase, p.In}] = sum.Documents[i]
+			f.phrases[scoredPhrase{p.Phrase, p.In}] = sum.Documents[i]
 		}
 	}
 	out := Statistics{Rows: f.rows, Tokens: f.tokens, Documents: make([]int, len(all))}
 	for i, p := range all {
-		out.Documents[i] = f.phrases[phraseIn{p.Phrase, p.In}]
+		out.Documents[i] = f.phrases[scoredPhrase{p.Phrase, p.In}]
 	}
 	return out, nil
 }
@@ -155,7 +166,7 @@ func (f *fanout) counts(ctx context.Context, list ...Matching) ([]int, error) {
 	}
 	for shard, a := range answers {
 		if len(a.Counts) != len(list) {
-			return nil, &shardError{shard, fmt.Errorf("%w: %d counts instead of %d", ErrCorrupt, len(a.Counts), len(list))}
+			return nil, &shardError{shard, fmt.Errorf("%w: %d counts instead of %d", errAnswer, len(a.Counts), len(list))}
 		}
 		for i, n := range a.Counts {
 			out[i] += n
@@ -192,7 +203,12 @@ func (f *fanout) bestOf(ctx context.Context, q *BestQuestion) ([]candidate, int,
 	for _, a := range answers {
 		total += a.Total
 	}
-	return merged(answers, q.N, compareFound), total, nil
+	return merged(answers, q.N, BetterFound), total, nil
+}
+
+// BetterFound is the order of documents by score; equal scores are ordered by URL.
+func BetterFound(a, b Found) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.URL, b.URL))
 }
 
 // sorted is documents in an order that has nothing to do with words. Their score is the
@@ -206,7 +222,7 @@ func (f *fanout) sorted(ctx context.Context, q *SortedQuestion) ([]candidate, er
 		if q.ByDate {
 			return cmp.Or(cmp.Compare(b.Fetched, a.Fetched), cmp.Compare(a.URL, b.URL))
 		}
-		return compareFound(a, b)
+		return BetterFound(a, b)
 	}), nil
 }
 
@@ -327,7 +343,7 @@ func (f *fanout) near(ctx context.Context, word string, most int) (list []NearWo
 	for _, a := range answers {
 		list = append(list, a.Near...)
 	}
-	return nearest(list), nil
+	return Nearest(list), nil
 }
 
 // tags counts documents by site and by language.
@@ -350,12 +366,12 @@ func (f *fanout) tags(ctx context.Context) (Tags, error) {
 
 // documents counts all documents.
 func (f *fanout) documents(ctx context.Context) (n int, err error) {
-	answers, err := f.askAll(ctx, &Question{State: true})
+	answers, err := f.askAll(ctx, &Question{Documents: true})
 	if err != nil {
 		return 0, err
 	}
 	for _, a := range answers {
-		n += a.State.Documents
+		n += a.Documents
 	}
 	return n, nil
 }

@@ -27,13 +27,9 @@ type Filters struct {
 // maxFilters bounds the sites that are listed. There are never that many languages.
 const maxFilters = 200
 
-// Filters counts documents by site and by language.
-func (v *View) Filters(ctx context.Context) (Filters, error) {
-	f, err := filtersOf(ctx, newFanout(&viewShard{v: v}))
-	if err != nil {
-		return f, explain(v.dir, v.path, "filters", err)
-	}
-	return f, nil
+// FiltersOf counts the documents of one shard by site and by language.
+func FiltersOf(ctx context.Context, in Session) (Filters, error) {
+	return filtersOf(ctx, newFanout(in))
 }
 
 func filtersOf(ctx context.Context, from *fanout) (f Filters, err error) {
@@ -44,11 +40,6 @@ func filtersOf(ctx context.Context, from *fanout) (f Filters, err error) {
 	dropSites(t.Sites)
 	dropLanguages(t.Languages)
 	return Filters{mostFirst(t.Sites), mostFirst(t.Languages), len(t.Sites) > maxFilters}, nil
-}
-
-// Filters is [View.Filters] of the newest state.
-func (r *Reader) Filters(ctx context.Context) (Filters, error) {
-	return inView(ctx, r, func(v *View) (Filters, error) { return v.Filters(ctx) })
 }
 
 // dropSites removes sites that say no more than another one does: example.org if all its

@@ -144,7 +144,7 @@ func (s *search) addFrontPages(ctx context.Context, t *tier) error {
 	}
 	slices.SortFunc(pages, func(a, b candidate) int { return byDepth(a.url, b.url) })
 	for i := range pages {
-		host := hostOf(pages[i].url)
+		host := HostOf(pages[i].url)
 		words, wanted := named[host]
 		delete(named, host) // the others are below this one
 		if wanted && titleHas(&pages[i], words) {
@@ -211,7 +211,7 @@ func hostsOf(list []candidate) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		seen := make(map[string]bool)
 		for i := range list {
-			host := hostOf(list[i].url)
+			host := HostOf(list[i].url)
 			if !seen[host] && !yield(host) {
 				return
 			}
@@ -227,7 +227,7 @@ func frontCandidates(host string, list []candidate) []string {
 	holds := make(map[page.URL]bool) // of each directory, whether other pages are in it
 	pages := 0
 	for i := range list {
-		if hostOf(list[i].url) != host {
+		if HostOf(list[i].url) != host {
 			continue
 		}
 		pages++

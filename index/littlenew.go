@@ -25,6 +25,8 @@ const (
 	littleNew = 0.75
 	// shortMain is how many bins the sketch of a short main content has: that of some 180 words.
 	shortMain = 96
+	// shingleBytes is the bytes of a shingle in a sample ([Sketched]).
+	shingleBytes = 2
 	// mainRepeated is the similarity of a longer main content to that above, if it says little new.
 	mainRepeated = 0.5
 )
@@ -58,14 +60,14 @@ func sampleSimilarity(a, b string) float64 {
 	if shorter < littleNew*longer || shorter == 0 { // as little as that, whatever they are
 		return 0
 	}
-	both, either := 0, (len(a)+len(b))/sampleBytes
-	for len(a) >= sampleBytes && len(b) >= sampleBytes {
+	both, either := 0, (len(a)+len(b))/shingleBytes
+	for len(a) >= shingleBytes && len(b) >= shingleBytes {
 		x, y := uint16(a[0])|uint16(a[1])<<8, uint16(b[0])|uint16(b[1])<<8 // as PackSample writes them
 		if x <= y {
-			a = a[sampleBytes:]
+			a = a[shingleBytes:]
 		}
 		if y <= x {
-			b = b[sampleBytes:]
+			b = b[shingleBytes:]
 		}
 		if x == y {
 			both++

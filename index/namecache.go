@@ -11,10 +11,8 @@ import (
 
 // names is the cache of a reader.
 type names struct {
-	titles   *cache.Texts[name]
-	anchors  *cache.Texts[[]anchorNames] // takeAnchors
-	headings *cache.Texts[[]name]
-	keys     *cache.Cache[keyedPage, titledKey]
+	titles *cache.Texts[name]
+	keys   *cache.Cache[keyedPage, titledKey]
 }
 
 // keysSize bounds the addresses and titles of pages with their keys, in bytes, and keyEntry is about
@@ -24,8 +22,9 @@ const (
 	keyEntry = 100
 )
 
-func newNames() names {
-	return names{cache.NewTexts[name](), cache.NewTexts[[]anchorNames](), cache.NewTexts[[]name](), cache.New[keyedPage, titledKey](keysSize)}
+// NewNames makes an empty cache.
+func NewNames() *names {
+	return &names{cache.NewTexts[name](), cache.New[keyedPage, titledKey](keysSize)}
 }
 
 // keyedPage is a page in a language.
@@ -49,4 +48,12 @@ func (n *names) key(u page.URL, title, language string) *pageKey {
 	k := makePageKey(u, title, language)
 	n.keys.Add(at, titledKey{title, k}, 2*len(u)+2*len(title)+keyEntry)
 	return k
+}
+
+// Prepare cuts the title of a document that a shard has found to what is compared with queries, and
+// computes what it is folded by. A shard does that to keep documents with it; the search does it
+// for others.
+func (n *names) Prepare(d *Found) {
+	d.Title = rankedTitle(d.Title)
+	d.key = n.key(d.URL, d.Title, d.Language)
 }

@@ -48,7 +48,7 @@ func (s *search) preferNamed(list []candidate) {
 	}
 	for i := range list {
 		c := &list[i]
-		if c.siteFactor = 1; c.partial && s.named[hostOf(c.url)] == nil {
+		if c.siteFactor = 1; c.partial && s.named[HostOf(c.url)] == nil {
 			c.siteFactor = unnamedFactor
 			c.score *= unnamedFactor
 		}

@@ -56,7 +56,7 @@ func makePageKey(u page.URL, title, language string) *pageKey {
 
 // readPageKey is the key without the one that the page has if it waits for its translation.
 func readPageKey(u page.URL, title, language string) *pageKey {
-	k := &pageKey{host: hostOf(u)}
+	k := &pageKey{host: HostOf(u)}
 	_, rest, _ := strings.Cut(string(u), "://")
 	_, rest, _ = strings.Cut(rest, "/")
 	rest, query, _ := strings.Cut(rest, "?")
@@ -83,7 +83,7 @@ func readPageKey(u page.URL, title, language string) *pageKey {
 	k.title = k.bareTitle(title)
 	k.unversioned = title
 	if k.version.text != "" {
-		k.unversioned = withoutVersions(title)
+		k.unversioned = WithoutVersions(title)
 	}
 	return k
 }
@@ -236,8 +236,8 @@ func (k *pageKey) bareTitle(title string) string {
 	return strings.Join(kept, " ")
 }
 
-// withoutVersions is a title without the versions in it.
-func withoutVersions(title string) string {
+// WithoutVersions is a title without the versions in it.
+func WithoutVersions(title string) string {
 	for _, f := range titleFields(title) {
 		if v, ok := parseVersion(f); ok && len(v.numbers) > 0 {
 			title = strings.Replace(title, f, "", 1)

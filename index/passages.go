@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"database/sql"
 	"math"
 	"math/bits"
 	"slices"
@@ -139,40 +138,22 @@ func (f *fanout) passages(ctx context.Context, list []candidate, words []Passage
 	}, func(a *Answer) []float64 { return a.Passages }, func(i int, count float64) { list[i].passages = count })
 }
 
-const selectHeads = "SELECT j.key, d.title, d.head FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
-
-// passages looks into the heads of the texts of documents.
-func (s *viewShard) passages(ctx context.Context, q *PassagesQuestion) ([]float64, error) {
-	counts := make([]float64, len(q.IDs))
-	rows, err := s.queryIDs(ctx, selectHeads, q.IDs)
-	return counts, eachRow(rows, err, func() error {
-		var i int
-		var title, head sql.RawBytes // valid until the next row
-		err := rows.Scan(&i, &title, &head)
-		if err == nil {
-			counts[i], err = q.Count(string(title), head)
-		}
-		return err
-	})
-}
-
 // Count is how many passages of the title and the text have all the words, at most passagesMost in each; or
-// if there are none, the greatest share of the words that one of them has, which is less than 1. head is
-// the beginning of the text as a [Portable] has it.
-func (q *PassagesQuestion) Count(title string, head []byte) (float64, error) {
+// if there are none, the greatest share of the words that one of them has, which is less than 1. The
+// beginning of a long text is enough.
+func (q *PassagesQuestion) Count(title, text string) float64 {
 	if q.set == nil {
 		q.set = newPassageSet(q.Words)
 	}
-	text, err := unpack(head)
-	if err != nil || len(q.Words) == 0 {
-		return 0, err
+	if len(q.Words) == 0 {
+		return 0
 	}
 	inTitle, mostOfTitle := q.set.count(title)
 	inText, mostOfText := q.set.count(text)
 	if full := inTitle + inText; full > 0 {
-		return float64(full), nil
+		return float64(full)
 	}
-	return float64(max(mostOfTitle, mostOfText)) / float64(len(q.set.words)), nil
+	return float64(max(mostOfTitle, mostOfText)) / float64(len(q.set.words))
 }
 
 // passageSet finds words.

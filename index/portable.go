@@ -64,9 +64,6 @@ func MakePortable(c *Change) (*Portable, error) {
 	return out, nil
 }
 
-// HostOf is the host by which results, and what a site repeats, are counted.
-func HostOf(u page.URL) string { return hostOf(u) }
-
 // Repeated says which sampled shingles a host repeats on many of its pages. The zero value
 // says none.
 type Repeated struct{ set repeatedShingles }
@@ -106,9 +103,6 @@ func UnpackText(parts ...[]byte) (string, error) { return unpack(parts...) }
 func PackTime(t time.Time) int64    { return packTime(t) }
 func UnpackTime(ns int64) time.Time { return unpackTime(ns) }
 
-// BetterFound is the order of documents by score; equal scores are ordered by URL.
-func BetterFound(a, b Found) int { return compareFound(a, b) }
-
 // ColumnTexts are the columns of a document that count in BM25, as analysis makes them:
 // tokens, each followed by a space.
 type ColumnTexts [weighedColumns]string
@@ -136,7 +130,7 @@ func ScoreTexts(expr *query.Expr, st Statistics, tokens int64, columns *ColumnTe
 			}
 		}
 		for w := range weights {
-			f, weigh := 0.0, weights[w].columns()
+			f, weigh := 0.0, weightsOf(&weights[w])
 			for c := range count {
 				f += weigh[c] * count[c]
 			}
@@ -168,19 +162,6 @@ func occurrences(column string, p query.Phrase) (n int) {
 	}
 }
 
-// AnchorMatcher says how well anchors and headings agree with queries. It remembers those that
-// it has analysed, and is safe for concurrent use.
-type AnchorMatcher struct{ names names }
-
-// NewAnchorMatcher makes one that remembers nothing yet.
-func NewAnchorMatcher() *AnchorMatcher { return &AnchorMatcher{newNames()} }
-
-// Match takes the anchors and headings of a document as a Portable has them.
-func (m *AnchorMatcher) Match(anchors, headings, language string, words []query.Word) (float64, error) {
-	d, err := m.names.naming(anchors, headings, language)
-	return d.match(words), err
-}
-
 // Completions completes typed text in an index that does not consist of files. The zero
 // value is ready to use. It is safe for concurrent use.
 type Completions struct{ completions }
@@ -199,25 +180,17 @@ func (c *Completions) Find(ctx context.Context, state State, q *CompletionQuesti
 	})
 }
 
-// Compiled is the query of the question.
-func (q *HitsQuestion) Compiled() (*query.Query, error) {
-	if q.compiled != nil {
-		return q.compiled, nil
-	}
-	return query.Compile(q.Query, stemmersOf(q.Stemmers), q.Verbatim)
-}
-
 // ShowText sets what a hit shows of its text. Outline and head are those of a Portable, and
 // more says that it has a Rest.
-func (h *Hit) ShowText(outline, head []byte, more bool, c *query.Query, repeated Repeated) error {
-	if err := h.showText(outline, head, more, c, repeated.set.has); err != nil {
+func ShowText(h *Hit, outline, head []byte, more bool, c *query.Query, repeated Repeated) error {
+	if err := showText(h, outline, head, more, c, repeated.set.has); err != nil {
 		return fmt.Errorf("%s: %w", h.URL, err)
 	}
 	return nil
 }
 
 // ShowMembers sets the duplicates of a hit, of the members of a Portable.
-func (h *Hit) ShowMembers(members string) (err error) {
+func ShowMembers(h *Hit, members string) (err error) {
 	h.Duplicates, err = duplicates([]byte(members), h.URL)
 	return err
 }

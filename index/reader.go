@@ -22,7 +22,8 @@ type Reader struct {
 	dir, path  string
 	db         *sql.DB
 	statements map[string]*sql.Stmt // prepared, by text
-	names      names
+	names      *names
+	anchors    *AnchorMatcher
 	newest     newestCache
 	meta       meta
 	file       os.FileInfo // for Replaced
@@ -119,7 +120,7 @@ func openReader(ctx context.Context, dir, path string, immutable bool) (*Reader,
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Reader{dir: dir, path: path, db: db, statements: statements, names: newNames(), meta: m, file: file}, nil
+	return &Reader{dir: dir, path: path, db: db, statements: statements, names: NewNames(), anchors: NewAnchorMatcher(), meta: m, file: file}, nil
 }
 
 func exists(path string) bool {
@@ -144,11 +145,6 @@ func (r *Reader) Ready(ctx context.Context) error {
 		return err
 	}
 	return v.Close()
-}
-
-// Search is [View.Search] on the newest state.
-func (r *Reader) Search(ctx context.Context, query string, opts Options) (*Results, error) {
-	return inView(ctx, r, func(v *View) (*Results, error) { return v.Search(ctx, query, opts) })
 }
 
 // Documents is [View.Documents] on the newest state.

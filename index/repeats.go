@@ -204,7 +204,7 @@ func (t *tables) uncount(id int64) error {
 	var sample []byte
 	found, err := t.row("SELECT d.url, s.sample FROM sketches s JOIN docs d ON d.id=s.id WHERE s.id=?", []any{id}, &url, &sample)
 	if found {
-		t.repeats.add(hostOf(page.URL(url)), sample, -1)
+		t.repeats.add(HostOf(page.URL(url)), sample, -1)
 	}
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/webindexer/indexer/index/analysis"
-	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )
@@ -138,7 +137,7 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 		if answers == 2 {
 			n = n.with(nameWords(asked.text, ""))
 		}
-		n = n.with(s.named[hostOf(c.url)])
+		n = n.with(s.named[HostOf(c.url)])
 		c.titleMatch = max(c.titleMatch, n.overlap(s.c.Words))
 	}
 	if c.front {
@@ -174,7 +173,7 @@ func rankedTitle(title string) string {
 // host is the host by which results are counted.
 func (c *candidate) host() string {
 	if c.key == nil {
-		return hostOf(c.url)
+		return HostOf(c.url)
 	}
 	return c.key.host
 }
@@ -205,8 +204,6 @@ const (
 	titleNames = 0.6
 	// anchorTop is the number of documents whose anchors are read.
 	anchorTop = 30
-	// otherSite is how many links of the same site a link of another site is worth.
-	otherSite = 5
 )
 
 // placed is the score by which a candidate has its place.
@@ -221,33 +218,4 @@ func sortCandidates(list []candidate) {
 	slices.SortStableFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.rank, a.rank), cmp.Compare(a.url, b.url))
 	})
-}
-
-// anchorNames is an analysed anchor.
-type anchorNames struct {
-	most float64 // v/(1+v)
-	name
-}
-
-// takeAnchors reads a stored list of anchors.
-func takeAnchors(stored, language string) ([]anchorNames, error) {
-	var anchors []Anchor
-	if err := fromJSON([]byte(stored), &anchors); err != nil {
-		return nil, err
-	}
-	list := make([]anchorNames, len(anchors))
-	for i, a := range anchors {
-		n := float64(votes(a))
-		list[i] = anchorNames{n / (1 + n), makeName(a.Text, language).numbered()}
-	}
-	return list, nil
-}
-
-func bestAnchor(anchors []anchorNames, words []query.Word) (best float64) {
-	for _, a := range anchors {
-		if a.most > best {
-			best = max(best, a.most*a.overlap(words))
-		}
-	}
-	return best
 }

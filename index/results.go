@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/page"
 )
+
+// UsageError says what is wrong with a query or with the options of a search.
+type UsageError = query.UsageError
 
 // Options are the options of a search. The zero value gives the first ten hits.
 type Options struct {
@@ -104,6 +108,16 @@ type Hit struct {
 	// because of [Options].PerHost. It is set on the last hit of the host above them.
 	MoreFromHost int          `json:"more_from_host,omitempty"`
 	Explanation  *Explanation `json:"explanation,omitempty"`
+}
+
+// Section is a part of a page that its URL with a fragment leads to. Title is the heading,
+// which is what the page says, so code that displays it has to escape it.
+type Section struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	// Answers reports whether the title of the page and this heading have all the words of
+	// the query: the hit is this section more than the page. It is set for the first one only.
+	Answers bool `json:"answers,omitempty"`
 }
 
 func (o *Options) check() error {

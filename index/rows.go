@@ -86,7 +86,7 @@ func (t *tables) indexText(id int64, p *prepared) error {
 	if err := t.addStemmer(analysis.StemmerFor(p.Doc.Language)); err != nil {
 		return err
 	}
-	t.repeats.add(hostOf(p.Doc.URL), p.body.sample, 1)
+	t.repeats.add(HostOf(p.Doc.URL), p.body.sample, 1)
 	if err := t.putSketch(id, p.body); err != nil {
 		return err
 	}

@@ -2,12 +2,10 @@ package index
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
-	"github.com/webindexer/indexer/page"
 )
 
 // FillBelow is the number of documents with all the words below which documents with any of
@@ -18,19 +16,16 @@ const FillBelow = 10
 // rerankTop is how many of the best documents by BM25 are sorted again (rerank.go).
 const rerankTop = 100
 
-// Search finds documents; package query has the syntax of queries. A query that cannot be
-// run gives a [UsageError]. No query makes SQLite fail.
-func (v *View) Search(ctx context.Context, q string, opts Options) (*Results, error) {
+// Run searches one shard. See package query for the syntax of queries: one that cannot be run gives
+// a [UsageError]. What is computed of names is kept in n for other searches.
+func Run(ctx context.Context, in Session, n *names, q string, opts Options) (*Results, error) {
 	begun := time.Now()
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	res, err := searchAll(ctx, newFanout(&viewShard{v: v}), v.names, q, &opts)
-	if usage := (*UsageError)(nil); errors.As(err, &usage) {
-		return nil, err
-	}
+	res, err := searchAll(ctx, newFanout(in), n, q, &opts)
 	if err != nil {
-		return nil, explain(v.dir, v.path, "search", err)
+		return nil, err
 	}
 	res.TookMS = float64(time.Since(begun).Microseconds()) / 1000
 	return res, nil
@@ -130,18 +125,4 @@ func (s *search) show(ctx context.Context, page []candidate) (err error) {
 		h.Also = c.alsoOf()
 	}
 	return nil
-}
-
-func duplicates(members []byte, canonical page.URL) ([]page.URL, error) {
-	var all []page.URL
-	if err := fromJSON(members, &all); err != nil {
-		return nil, err
-	}
-	others := []page.URL{}
-	for _, u := range all {
-		if u != canonical {
-			others = append(others, u)
-		}
-	}
-	return others, nil
 }

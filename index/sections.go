@@ -9,16 +9,6 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// Section is a part of a page that its URL with a fragment leads to. Title is the heading,
-// which is what the page says, so code that displays it has to escape it.
-type Section struct {
-	URL   string `json:"url"`
-	Title string `json:"title"`
-	// Answers reports whether the title of the page and this heading have all the words of
-	// the query: the hit is this section more than the page. It is set for the first one only.
-	Answers bool `json:"answers,omitempty"`
-}
-
 // maxHitSections bounds the sections of a hit.
 const maxHitSections = 4
 
@@ -27,7 +17,7 @@ const maxHitSections = 4
 //
 // Only headings are compared. Comparing the texts of sections would analyse every text
 // again, and a passage in the middle of a section is what the snippet is for.
-func (h *Hit) showText(outline, head []byte, more bool, c *query.Query, repeated func(slot uint16) bool) error {
+func showText(h *Hit, outline, head []byte, more bool, c *query.Query, repeated func(slot uint16) bool) error {
 	text, parts, err := headOf(outline, head, more)
 	if err != nil {
 		return err
@@ -55,4 +45,19 @@ func headingsIn(head string, sections []page.Section) (in []page.Section, titles
 		titles = append(titles, strings.ToValidUTF8(strings.TrimSpace(head[s.Title.Start:s.Title.End]), "\uFFFD"))
 	}
 	return in, titles
+}
+
+// duplicates are the members of a cluster, as they are stored, but for the canonical one.
+func duplicates(members []byte, canonical page.URL) ([]page.URL, error) {
+	var all []page.URL
+	if err := fromJSON(members, &all); err != nil {
+		return nil, err
+	}
+	others := []page.URL{}
+	for _, u := range all {
+		if u != canonical {
+			others = append(others, u)
+		}
+	}
+	return others, nil
 }

@@ -33,28 +33,28 @@ import (
 
 // Question is what a search asks a shard. Exactly one field is set.
 type Question struct {
-	State    bool
-	Stemmers bool
-	Filters  bool
-	Phrases  []*query.Expr // asks for Statistics
-	Counts   []Matching
-	Best     *BestQuestion
-	Sorted   *SortedQuestion
-	Anchors  *AnchorsQuestion
-	Typed    *TypedQuestion
-	Passages *PassagesQuestion
-	Sketches *SketchesQuestion
-	Similar  *SimilarQuestion
-	Hits     *HitsQuestion
-	Columns  *ColumnsQuestion
-	Near     *NearQuestion
+	Documents bool // how many there are
+	Stemmers  bool
+	Filters   bool
+	Phrases   []*query.Expr // asks for Statistics
+	Counts    []Matching
+	Best      *BestQuestion
+	Sorted    *SortedQuestion
+	Anchors   *AnchorsQuestion
+	Typed     *TypedQuestion
+	Passages  *PassagesQuestion
+	Sketches  *SketchesQuestion
+	Similar   *SimilarQuestion
+	Hits      *HitsQuestion
+	Columns   *ColumnsQuestion
+	Near      *NearQuestion
 
 	Completion *CompletionQuestion
 }
 
 // Answer answers a Question, in the field of the same kind.
 type Answer struct {
-	State      State
+	Documents  int
 	Stemmers   []string // names of the stemmers of documents that the shard has or had
 	Tags       Tags
 	Statistics Statistics
@@ -132,6 +132,14 @@ type HitsQuestion struct {
 	Verbatim bool // Options.Verbatim
 
 	compiled *query.Query // known in this process only
+}
+
+// Compiled is the query of the question.
+func (q *HitsQuestion) Compiled() (*query.Query, error) {
+	if q.compiled != nil {
+		return q.compiled, nil
+	}
+	return query.Compile(q.Query, stemmersOf(q.Stemmers), q.Verbatim)
 }
 
 // ColumnsQuestion asks for scores by other weights, for explanations.

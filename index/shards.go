@@ -28,13 +28,13 @@ type ShardSource interface {
 type Shards struct {
 	sources []ShardSource
 	missing []string
-	names   names
+	names   *names
 }
 
 // NewShards searches these shards. Missing names further ones that have no holder to
 // ask.
 func NewShards(sources []ShardSource, missing ...string) *Shards {
-	return &Shards{sources: sources, missing: missing, names: newNames()}
+	return &Shards{sources: sources, missing: missing, names: NewNames()}
 }
 
 // Search is [View.Search] on the newest state of all shards.
@@ -45,7 +45,7 @@ func (s *Shards) Search(ctx context.Context, q string, opts Options) (*Results, 
 	}
 	var res *Results
 	missing, err := s.use(ctx, func(ctx context.Context, f *fanout) (err error) {
-		res, err = searchAll(ctx, f, &s.names, q, &opts)
+		res, err = searchAll(ctx, f, s.names, q, &opts)
 		return err
 	})
 	if err != nil {
@@ -148,39 +148,3 @@ func closeSessions(list []Session) error {
 	}
 	return errors.Join(errs...)
 }
-
-// LocalShard is a shard whose files this process reads.
-type LocalShard struct {
-	name   string
-	reader *Reader
-}
-
-// NewLocalShard gives a shard a name. The caller closes the reader.
-func NewLocalShard(name string, r *Reader) LocalShard { return LocalShard{name, r} }
-
-// Name implements ShardSource.
-func (s LocalShard) Name() string { return s.name }
-
-// Begin implements ShardSource.
-func (s LocalShard) Begin(ctx context.Context) (Session, error) {
-	v, err := s.reader.Snapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &ownView{viewShard{v: v}}, nil
-}
-
-// ownView is a session on a view of its own.
-type ownView struct{ viewShard }
-
-// Ask implements Session.
-func (s *ownView) Ask(ctx context.Context, q *Question) (*Answer, error) {
-	a, err := s.viewShard.Ask(ctx, q)
-	if err != nil {
-		return nil, explain(s.v.dir, s.v.path, "search", err)
-	}
-	return a, nil
-}
-
-// Close implements Session.
-func (s *ownView) Close() error { return s.v.Close() }

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -39,8 +38,8 @@ func (s *viewShard) Close() error { return nil }
 func (s *viewShard) Ask(ctx context.Context, q *Question) (a *Answer, err error) {
 	a = new(Answer)
 	switch {
-	case q.State:
-		a.State = s.v.state
+	case q.Documents:
+		a.Documents = s.v.state.Documents
 	case q.Stemmers:
 		a.Stemmers, err = s.v.stemmers(ctx)
 	case q.Filters:
@@ -138,7 +137,7 @@ func (s *viewShard) best(ctx context.Context, q *BestQuestion) ([]Found, int, er
 			return nil, 0, err
 		}
 	}
-	scores, err := x.scores(ctx, q.Expr, q.Statistics, ids, q.Weights.columns())
+	scores, err := x.scores(ctx, q.Expr, q.Statistics, ids, weightsOf(&q.Weights))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -150,7 +149,7 @@ func (s *viewShard) best(ctx context.Context, q *BestQuestion) ([]Found, int, er
 	if err != nil {
 		return nil, 0, err
 	}
-	slices.SortFunc(list, compareFound)
+	slices.SortFunc(list, BetterFound)
 	return list[:min(max(q.N, 0), len(list))], len(ids), nil
 }
 
@@ -170,11 +169,6 @@ func (s *viewShard) withURL(ctx context.Context, ids []int64, urls []string) (li
 		return err
 	})
 	return list, err
-}
-
-// compareFound is the order of documents by score; equal scores are ordered by URL.
-func compareFound(a, b Found) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.URL, b.URL))
 }
 
 // tiedWith is the documents after last, in the order of bestOf, that have the same score.
@@ -213,8 +207,8 @@ func (s *viewShard) readCandidates(ctx context.Context, ids []int64, keep func(i
 		if err := rows.Scan(&i, &c.Rank, &c.URL, &c.Language, &c.Title); err != nil {
 			return err
 		}
-		c.Title = rankedTitle(c.Title)
-		c.ID, c.key = ids[i], s.v.names.key(c.URL, c.Title, c.Language)
+		c.ID = ids[i]
+		s.v.names.Prepare(&c)
 		keep(i, c, cacheEntry+len(c.URL)+len(c.Language)+len(c.Title))
 		return nil
 	})
@@ -254,7 +248,7 @@ func (s *viewShard) readNamed(ctx context.Context, ids []int64, keep func(i int,
 		if err := rows.Scan(&i, &anchors, &headings); err != nil {
 			return err
 		}
-		d, err := s.v.names.naming(anchors, headings, list[i].Language)
+		d, err := s.v.anchors.naming(anchors, headings, list[i].Language)
 		if err == nil {
 			keep(i, d, cacheEntry+len(anchors)+len(headings))
 		}
@@ -284,12 +278,12 @@ func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) ([]Hit, error) {
 		}
 		h := Hit{URL: page.URL(row.url), Title: string(row.title), Language: string(row.language), Inlinks: int(row.inlinks)}
 		h.FetchedAt, h.IndexedAt = unpackTime(fetched), unpackTime(indexed)
-		repeats, err := s.v.repeats(ctx, hostOf(h.URL))
+		repeats, err := s.v.repeats(ctx, HostOf(h.URL))
 		if err != nil {
 			return err
 		}
 		if h.Duplicates, err = duplicates(row.members, h.URL); err == nil {
-			err = h.showText(outline, head, more, c, repeats.has)
+			err = showText(&h, outline, head, more, c, repeats.has)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", h.URL, err)
@@ -312,7 +306,7 @@ func (s *viewShard) columns(ctx context.Context, q *ColumnsQuestion) ([][]float6
 	}
 	weights := make([]columnWeights, len(q.Weights))
 	for i := range weights {
-		weights[i] = q.Weights[i].columns()
+		weights[i] = weightsOf(&q.Weights[i])
 	}
 	return x.scores(ctx, q.Expr, q.Statistics, q.IDs, weights...)
 }
@@ -326,7 +320,7 @@ func (s *viewShard) near(ctx context.Context, q *NearQuestion) (list []NearWord,
 	words.Near(q.Word, q.Most, func(word string, distance int) {
 		list = append(list, NearWord{word, distance})
 	})
-	return nearest(list), nil
+	return Nearest(list), nil
 }
 
 // tags counts documents by site and by language. It reads about ten bytes per document.

@@ -3,13 +3,11 @@ package index
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -88,28 +86,19 @@ func (o *SimilarOptions) check() error {
 	return nil
 }
 
-// Similar lists the pages whose main content is similar to that of the document with a URL,
-// or with a member of that URL. It compares the sketches of all documents, which it reads
-// one after the other. Errors: [ErrNotIndexed].
-func (v *View) Similar(ctx context.Context, u page.URL, opts SimilarOptions) (*SimilarPages, error) {
+// Similar lists the pages of one shard whose main content is similar to that of the document with a
+// URL, or with a member of that URL. Errors: [ErrNotIndexed], [UsageError].
+func Similar(ctx context.Context, in Session, u page.URL, opts SimilarOptions) (*SimilarPages, error) {
 	begun := time.Now()
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	res, err := similarPages(ctx, newFanout(&viewShard{v: v}), u, &opts)
-	if errors.Is(err, ErrNotIndexed) {
-		return nil, err
-	}
+	res, err := similarPages(ctx, newFanout(in), u, &opts)
 	if err != nil {
-		return nil, explain(v.dir, v.path, "find similar pages", err)
+		return nil, err
 	}
 	res.TookMS = float64(time.Since(begun).Microseconds()) / 1000
 	return res, nil
-}
-
-// Similar is [View.Similar] on the newest state.
-func (r *Reader) Similar(ctx context.Context, u page.URL, opts SimilarOptions) (*SimilarPages, error) {
-	return inView(ctx, r, func(v *View) (*SimilarPages, error) { return v.Similar(ctx, u, opts) })
 }
 
 // Similar is [View.Similar] on the newest state of all shards that answer.
@@ -159,75 +148,4 @@ func similarPages(ctx context.Context, f *fanout, u page.URL, o *SimilarOptions)
 	}
 	res.Pages = SortSimilar(res.Pages, o.Limit)
 	return res, nil
-}
-
-// similar answers a SimilarQuestion.
-func (s *viewShard) similar(ctx context.Context, q *SimilarQuestion) (a SimilarAnswer, err error) {
-	if q.Of != "" {
-		a.Document, err = s.sketchedDocument(ctx, q.Of)
-		return a, err
-	}
-	of := sketch.Of(q.Sketch)
-	if of == nil {
-		return a, fmt.Errorf("a question with a sketch of %d bytes", len(q.Sketch))
-	}
-	var except int64
-	if err := s.v.tx.QueryRowContext(ctx, "SELECT id FROM docs WHERE url=?", string(q.Except)).Scan(&except); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return a, err
-	}
-	list, err := s.allSimilar(ctx, of, q.Threshold, except)
-	if err != nil {
-		return a, err
-	}
-	a.Total = len(list)
-	slices.SortFunc(list, func(x, y scored) int { return cmp.Or(cmp.Compare(y.text, x.text), cmp.Compare(x.id, y.id)) })
-	n := min(q.N, len(list))
-	for n > 0 && n < min(len(list), q.N+mostTied) && list[n].text == list[n-1].text { // their URLs decide
-		n++
-	}
-	found, err := s.rows(ctx, list[:n])
-	if err != nil {
-		return a, err
-	}
-	for _, d := range found {
-		a.Pages = append(a.Pages, SimilarPage{d.URL, d.Title, d.Language, d.Score})
-	}
-	a.Pages = SortSimilar(a.Pages, q.N)
-	return a, nil
-}
-
-// allSimilar compares a sketch with those of all documents but one.
-func (s *viewShard) allSimilar(ctx context.Context, of *sketch.Sketch, least float64, except int64) (list []scored, err error) {
-	rows, err := s.v.tx.QueryContext(ctx, "SELECT id, sketch FROM sketches")
-	err = eachRow(rows, err, func() error {
-		var id int64
-		var stored sql.RawBytes
-		if err := rows.Scan(&id, &stored); err != nil {
-			return err
-		}
-		other := sketch.Of(stored)
-		if other == nil {
-			return fmt.Errorf("%w: a sketch of %d bytes", ErrCorrupt, len(stored))
-		}
-		if id != except && sketch.Similar(of, other, least) {
-			list = append(list, scored{id, sketch.Similarity(of, other)})
-		}
-		return nil
-	})
-	return list, err
-}
-
-const selectSketched = "SELECT d.url, d.title, s.sketch FROM docs d JOIN sketches s ON s.id=d.id WHERE "
-
-// sketchedDocument is the document with a URL, or else one that has the URL among its members;
-// nil if there is none. Members are looked through one document after the other.
-func (s *viewShard) sketchedDocument(ctx context.Context, u page.URL) (*SketchedDocument, error) {
-	for _, where := range []string{"d.url=?", "EXISTS(SELECT 1 FROM json_each(d.members) m WHERE m.value=?) ORDER BY d.url LIMIT 1"} {
-		d := new(SketchedDocument)
-		err := s.v.tx.QueryRowContext(ctx, selectSketched+where, string(u)).Scan(&d.URL, &d.Title, &d.Sketch)
-		if !errors.Is(err, sql.ErrNoRows) {
-			return d, err
-		}
-	}
-	return nil, nil
 }

@@ -52,13 +52,6 @@ func translations(d *Document, o *page.Outline) int64 {
 	return int64(max(h.Sum64(), 1))
 }
 
-// Sketched is what tells that a document is like another one, of the same or another shard.
-type Sketched struct {
-	Sketch       []byte // of the main content (index/sketch); empty if it is unknown
-	Translations int64  // equal for translations of one page, 0 for a page that names none
-	Sample       string // of the text (repeats.go)
-}
-
 const selectSketches = "SELECT j.key, s.sketch, s.translations, s.sample FROM json_each(?) j CROSS JOIN sketches s ON s.id=j.value"
 
 // sketches reads what tells that documents are alike.

@@ -185,8 +185,8 @@ func (s *search) betterWord(ctx context.Context, typed, column string, have int,
 	return best, nil
 }
 
-// nearest is the first of a list of words of similar spelling, each once.
-func nearest(list []NearWord) []NearWord {
+// Nearest is the first of a list of words of similar spelling, each once.
+func Nearest(list []NearWord) []NearWord {
 	slices.SortFunc(list, func(a, b NearWord) int {
 		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Word, b.Word))
 	})

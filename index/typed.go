@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 
 	"github.com/webindexer/indexer/index/analysis"
@@ -46,12 +45,13 @@ const (
 	// aboutWords is the number of passages with all the words from which on a page is about them. With
 	// one, which a page may have by chance, a query of rare words found its page less often.
 	aboutWords = 2
-	// mostTokens and mostRest bound the rest of a text, behind its head, that is read: the tokens
-	// of the document, and the bytes of the rest as they are stored. A longer page counts as having
-	// the words that its head lacks.
+	// mostTokens bounds the tokens of a document, in all columns, if the rest of its text is read. A
+	// longer page counts as having the words that its head lacks.
 	mostTokens = 100_000
-	mostRest   = 512 << 10
 )
+
+// MostRest bounds the rest of a text that is read for a TypedQuestion, in bytes as it is stored.
+const MostRest = 512 << 10
 
 // TypedQuestion asks which of some words documents have as they were typed.
 type TypedQuestion struct {
@@ -101,64 +101,6 @@ func (f *fanout) typed(ctx context.Context, list []candidate, words []string) er
 	}, func(a *Answer) []Typed { return a.Typed }, func(i int, t Typed) { list[i].typed = t })
 }
 
-const (
-	selectTexts = "SELECT j.key, d.title, d.url, d.anchors, d.head, d.rest IS NOT NULL FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
-	selectRests = "SELECT j.key, d.rest FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value WHERE length(d.rest)<=?"
-)
-
-// typed looks for words in the stored texts of documents. The rest of a long text is read only
-// if its head lacks some of the words.
-func (s *viewShard) typed(ctx context.Context, q *TypedQuestion) ([]Typed, error) {
-	lengths, err := s.v.lengths(ctx, q.IDs)
-	if err != nil {
-		return nil, err
-	}
-	looking := make([]*TypedWords, len(q.IDs))
-	for i := range looking {
-		looking[i] = q.Look(int64(lengths[i]))
-	}
-	var longer []int
-	rows, err := s.queryIDs(ctx, selectTexts, q.IDs)
-	err = eachRow(rows, err, func() error {
-		var i int
-		var title, url, anchors, head sql.RawBytes // valid until the next row
-		var more bool
-		if err := rows.Scan(&i, &title, &url, &anchors, &head, &more); err != nil {
-			return err
-		}
-		goOn, err := looking[i].InHead(string(title), string(url), string(anchors), head, more)
-		if goOn {
-			longer = append(longer, i)
-		}
-		return err
-	})
-	if err == nil && len(longer) > 0 {
-		err = s.typedInRests(ctx, q.IDs, longer, looking)
-	}
-	out := make([]Typed, len(q.IDs))
-	for i := range out {
-		out[i] = looking[i].Typed()
-	}
-	return out, err
-}
-
-// typedInRests goes on in the rests of some of the texts.
-func (s *viewShard) typedInRests(ctx context.Context, all []int64, longer []int, looking []*TypedWords) error {
-	ids := make([]int64, len(longer))
-	for i, at := range longer {
-		ids[i] = all[at]
-	}
-	rows, err := s.queryIDs(ctx, selectRests, ids, mostRest)
-	return eachRow(rows, err, func() error {
-		var i int
-		var rest sql.RawBytes
-		if err := rows.Scan(&i, &rest); err != nil {
-			return err
-		}
-		return looking[longer[i]].InRest(rest)
-	})
-}
-
 // TypedWords looks for words in the texts of one document.
 type TypedWords struct {
 	set    *typedSet
@@ -193,32 +135,20 @@ func (q *TypedQuestion) Look(tokens int64) *TypedWords {
 // Typed is what was found.
 func (w *TypedWords) Typed() Typed { return Typed{w.unread || w.found == w.set.all, w.tokens} }
 
-// InHead looks into a document without the rest of its text, anchors and head as a [Portable] has
-// them; more says that there is a rest. It reports whether to go on there.
-func (w *TypedWords) InHead(title, url, anchors string, head []byte, more bool) (goOn bool, err error) {
-	text, err := unpack(head)
-	if err != nil {
-		return false, err
-	}
+// InHead looks into a document without the rest of its text; more says that there is a rest. It
+// reports whether to go on there.
+func (w *TypedWords) InHead(title, url, anchors, text string, more bool) (goOn bool) {
 	for _, t := range [...]string{text, title, anchors, url} {
 		w.in(t)
 	}
 	w.unread = more
-	return more && w.found != w.set.all && w.tokens <= mostTokens, nil
+	return more && w.found != w.set.all && w.tokens <= mostTokens
 }
 
-// InRest looks into the rest of a text, as a Portable has it.
-func (w *TypedWords) InRest(rest []byte) error {
-	if len(rest) > mostRest {
-		return nil
-	}
-	text, err := unpack(rest)
-	if err != nil {
-		return err
-	}
+// InRest looks into the rest of a text, unless that is longer than [MostRest].
+func (w *TypedWords) InRest(text string) {
 	w.unread = false
 	w.in(text)
-	return nil
 }
 
 // in looks into a text, until all words are found.

@@ -19,6 +19,7 @@ type View struct {
 	tx         *sql.Tx
 	statements map[string]*sql.Stmt // the reader's
 	names      *names               // the reader's
+	anchors    *AnchorMatcher       // the reader's
 	cache      *viewCache           // of this state
 	state      State
 
@@ -49,7 +50,7 @@ func (r *Reader) Snapshot(ctx context.Context) (*View, error) {
 	if err != nil {
 		return nil, errors.Join(explain(r.dir, r.path, "begin", err), tx.Rollback())
 	}
-	return &View{dir: r.dir, path: r.path, tx: tx, statements: r.statements, names: &r.names, cache: r.newest.of(state), state: state, completions: &r.completions}, nil
+	return &View{dir: r.dir, path: r.path, tx: tx, statements: r.statements, names: r.names, anchors: r.anchors, cache: r.newest.of(state), state: state, completions: &r.completions}, nil
 }
 
 // State is the state of the index.

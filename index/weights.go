@@ -41,10 +41,3 @@ func (w *Weights) rankFactor(rank float64) float64    { return 1 + w.Rank*math.L
 // typedFactor is that of a document which has all the words as typed. shortness is 1 for an
 // empty document, ½ for one of average length, and 0 for one without end.
 func (w *Weights) typedFactor(shortness float64) float64 { return 1 + w.Typed*shortness }
-
-// columnWeights are the weights of the columns of the table fts; tags have none.
-type columnWeights [allColumns]float64
-
-func (w *Weights) columns() columnWeights {
-	return columnWeights{w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.Rest, 0}
-}

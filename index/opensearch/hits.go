@@ -92,8 +92,8 @@ func (c *candidate) hit(now *record, compiled *query.Query, repeated index.Repea
 	}
 	d := now.Stored
 	h.Title, h.Language, h.Inlinks, h.FetchedAt = a.Title, a.Language, d.Inlinks, index.UnpackTime(now.Fetched)
-	if err := h.ShowText(d.Outline, d.Head, d.More, compiled, repeated); err != nil {
+	if err := index.ShowText(&h, d.Outline, d.Head, d.More, compiled, repeated); err != nil {
 		return h, err
 	}
-	return h, h.ShowMembers(d.Members)
+	return h, index.ShowMembers(&h, d.Members)
 }

@@ -22,9 +22,11 @@ func (s *session) passages(ctx context.Context, q *index.PassagesQuestion) ([]fl
 		if now == nil || now.Stored == nil {
 			continue // it was removed just now
 		}
-		if counts[i], err = q.Count(c.about.Title, now.Stored.Head); err != nil {
+		text, err := index.UnpackText(now.Stored.Head)
+		if err != nil {
 			return nil, err
 		}
+		counts[i] = q.Count(c.about.Title, text)
 	}
 	return counts, nil
 }

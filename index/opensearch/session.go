@@ -77,8 +77,10 @@ func (s *session) Ask(ctx context.Context, q *index.Question) (*index.Answer, er
 	a := new(index.Answer)
 	var err error
 	switch {
-	case q.State:
-		a.State, err = s.c.state(ctx, s.c.search)
+	case q.Documents:
+		var state index.State
+		state, err = s.c.state(ctx, s.c.search)
+		a.Documents = state.Documents
 	case q.Stemmers:
 		a.Stemmers, err = s.stemmers(ctx)
 	case q.Filters:

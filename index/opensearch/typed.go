@@ -28,11 +28,11 @@ func (s *session) typed(ctx context.Context, q *index.TypedQuestion) ([]index.Ty
 		if now == nil || now.Stored == nil {
 			continue // it was removed just now
 		}
-		goOn, err := looking[c.Cluster].InHead(c.about.Title, string(c.about.URL), c.about.Anchors, now.Stored.Head, now.Stored.More)
+		text, err := index.UnpackText(now.Stored.Head)
 		if err != nil {
 			return nil, err
 		}
-		if goOn {
+		if looking[c.Cluster].InHead(c.about.Title, string(c.about.URL), c.about.Anchors, text, now.Stored.More) {
 			longer = append(longer, c.Cluster)
 		}
 	}
@@ -42,12 +42,14 @@ func (s *session) typed(ctx context.Context, q *index.TypedQuestion) ([]index.Ty
 			return nil, err
 		}
 		for cluster, now := range rests {
-			if now.Stored == nil {
+			if now.Stored == nil || len(now.Stored.Rest) > index.MostRest {
 				continue
 			}
-			if err := looking[cluster].InRest(now.Stored.Rest); err != nil {
+			text, err := index.UnpackText(now.Stored.Rest)
+			if err != nil {
 				return nil, err
 			}
+			looking[cluster].InRest(text)
 		}
 	}
 	out := make([]index.Typed, len(list))

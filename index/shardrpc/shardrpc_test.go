@@ -185,7 +185,7 @@ func TestOddQuestions(t *testing.T) {
 		if told := <-h.panics; !strings.Contains(told.Error(), "panic: ") || !strings.Contains(told.Error(), "goroutine ") {
 			t.Errorf("%s: the server reports %v, without the stack", name, told)
 		}
-		if a, err := session.Ask(t.Context(), &index.Question{State: true}); err != nil || a.State.Documents != 20 {
+		if a, err := session.Ask(t.Context(), &index.Question{Documents: true}); err != nil || a.Documents != 20 {
 			t.Errorf("after %s: %+v, %v", name, a, err)
 		}
 		if err := session.Close(); err != nil {
@@ -301,7 +301,7 @@ func TestTableOutlivesItsClient(t *testing.T) {
 		if err := <-h.made; err != nil {
 			t.Errorf("the table was not made: %v", err)
 		}
-		ask(&index.Question{State: true})
+		ask(&index.Question{Documents: true})
 		if err := <-h.made; !errors.Is(err, context.Canceled) {
 			t.Errorf("another answer for a client that has gone: %v", err)
 		}

@@ -1,0 +1,38 @@
+package index
+
+import "github.com/webindexer/indexer/index/query"
+
+// otherSite is how many links of the same site a link of another site is worth.
+const otherSite = 5
+
+// votes is what the links with an anchor count together.
+func votes(a Anchor) int { return a.Count + (otherSite-1)*a.Others }
+
+// anchorNames is an analysed anchor.
+type anchorNames struct {
+	most float64 // v/(1+v)
+	name
+}
+
+// takeAnchors reads a stored list of anchors.
+func takeAnchors(stored, language string) ([]anchorNames, error) {
+	var anchors []Anchor
+	if err := fromJSON([]byte(stored), &anchors); err != nil {
+		return nil, err
+	}
+	list := make([]anchorNames, len(anchors))
+	for i, a := range anchors {
+		n := float64(votes(a))
+		list[i] = anchorNames{n / (1 + n), makeName(a.Text, language).numbered()}
+	}
+	return list, nil
+}
+
+func bestAnchor(anchors []anchorNames, words []query.Word) (best float64) {
+	for _, a := range anchors {
+		if a.most > best {
+			best = max(best, a.most*a.overlap(words))
+		}
+	}
+	return best
+}

@@ -1,0 +1,39 @@
+package index
+
+import "context"
+
+// LocalShard is a shard whose files this process reads.
+type LocalShard struct {
+	name   string
+	reader *Reader
+}
+
+// NewLocalShard gives a shard a name. The caller closes the reader.
+func NewLocalShard(name string, r *Reader) LocalShard { return LocalShard{name, r} }
+
+// Name implements ShardSource.
+func (s LocalShard) Name() string { return s.name }
+
+// Begin implements ShardSource.
+func (s LocalShard) Begin(ctx context.Context) (Session, error) {
+	v, err := s.reader.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &ownView{viewShard{v: v}}, nil
+}
+
+// ownView is a session on a view of its own.
+type ownView struct{ viewShard }
+
+// Ask implements Session.
+func (s *ownView) Ask(ctx context.Context, q *Question) (*Answer, error) {
+	a, err := s.viewShard.Ask(ctx, q)
+	if err != nil {
+		return nil, explain(s.v.dir, s.v.path, "search", err)
+	}
+	return a, nil
+}
+
+// Close implements Session.
+func (s *ownView) Close() error { return s.v.Close() }
