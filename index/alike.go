@@ -25,7 +25,7 @@ const (
 type Sketched struct {
 	Sketch       []byte // of the main content (index/sketch); empty if it is unknown
 	Translations int64  // equal for translations of one page, 0 for a page that names none
-	Sample       string // of the text: two bytes, little-endian, for each of its shingles
+	Sample       string // of the text, as [sketch.PackSample] stores it
 }
 
 // sketched takes what tells that the candidate is like another one.

@@ -2,106 +2,11 @@ package index
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/webindexer/indexer/page"
 )
-
-// TestDiversify: letters are documents of the host of that name, best first; what
-// stands below the first ten follows the bar.
-func TestDiversify(t *testing.T) {
-	for _, tt := range []struct {
-		above   string // of the tier before
-		in      string
-		perHost int
-		want    string
-		more    string // host and number, on the host's last hit
-	}{
-		{"", "aaabbbcccddd", 2, "aabbccddab|cd", "c1"},
-		{"", "aaaaaabcdefghij", 2, "aabcdefghi|aaaaj", "a4"},
-		{"", "aaaa", 1, "aaaa", ""},
-		{"", "aaab", 1, "abaa", ""},
-		{"", "aaaaaaaaaaaaaaab", 2, "aabaaaaaaa|aaaaaa", "a6"},
-		{"", "", 2, "", ""},
-		{"a", "aaabbbcccddde", 2, "aabbccddea|abcd", "a1 b1 c1 d1"},
-		{"aaaa", "abcdefgh", 2, "aaaabcdefg|ah", "a1"},
-		{"aba", "aaaaabcd", 2, "ababcdaaaa|a", "a1"},
-		{"abcdefghi", "aij", 1, "abcdefghij|ai", "a1 i1"},
-	} {
-		var list []candidate
-		for i, host := range tt.above + tt.in {
-			list = append(list, candidate{id: int64(i), url: page.URL(fmt.Sprintf("https://%c.example/%d", host, i))})
-		}
-		before := slices.Clone(list)
-		above := slices.Clone(list[:len(tt.above)])
-		got := append(above, diversify(above, list[len(tt.above):], nil, nil, tt.perHost, true)...)
-		var order, more strings.Builder
-		for i, c := range got {
-			host := c.url.Host()[:1]
-			if i == firstPage {
-				order.WriteByte('|')
-			}
-			order.WriteString(host)
-			if c.moreFromHost > 0 {
-				fmt.Fprintf(&more, "%s%d ", host, c.moreFromHost)
-			}
-		}
-		if order.String() != tt.want {
-			t.Errorf("%s by %d: %s, want %s", tt.in, tt.perHost, &order, tt.want)
-		}
-		if g, w := strings.Fields(more.String()), strings.Fields(tt.more); !slices.Equal(slices.Sorted(slices.Values(g)), slices.Sorted(slices.Values(w))) {
-			t.Errorf("%s by %d: more %q, want %q", tt.in, tt.perHost, &more, tt.more)
-		}
-		if len(got) != len(before) {
-			t.Errorf("%s: %d of %d are left", tt.in, len(got), len(before))
-		}
-		for _, c := range before {
-			if !slices.ContainsFunc(got, func(g candidate) bool { return g.id == c.id }) {
-				t.Errorf("%s: %s is lost", tt.in, c.url)
-			}
-		}
-	}
-}
-
-// TestDiversifyByScore: a hit of a host that has enough of them counts furtherShare of its score, so
-// hits of other hosts that fit far worse do not pass it.
-func TestDiversifyByScore(t *testing.T) {
-	scored := func(hosts string, scores ...float64) (list []candidate) {
-		for i, host := range hosts {
-			list = append(list, candidate{id: int64(host)*100 + int64(i), url: page.URL(fmt.Sprintf("https://%c.example/%d", host, i)), score: scores[i]})
-		}
-		return list
-	}
-	for _, tt := range []struct {
-		name       string
-		list, more []candidate
-		want       string
-		moved      string
-	}{
-		{"just worth it", scored("aaab", 100, 90, 80, 64), nil, "aaba", ""},
-		{"not worth it", scored("aaab", 100, 90, 80, 63), nil, "aaab", ""},
-		{"worth the fourth, not the third", scored("aaaab", 100, 90, 80, 50, 41), nil, "aaaba", ""},
-		{"below the page", scored("aaaaabcdefghij", 100, 90, 80, 70, 60, 58, 57, 56, 55, 54, 53, 52, 51, 50), nil, "aaabcdaefg|ahij", "a1"},
-		{"of those not among the best", scored("aaa", 100, 90, 80), scored("bc", 70, 9), "aabac", ""},
-	} {
-		var order, moved strings.Builder
-		for i, c := range diversify(nil, tt.list, nil, tt.more, 2, false) {
-			if i == firstPage {
-				order.WriteByte('|')
-			}
-			host := c.url.Host()[:1]
-			order.WriteString(host)
-			if c.moreFromHost > 0 {
-				fmt.Fprintf(&moved, "%s%d ", host, c.moreFromHost)
-			}
-		}
-		if order.String() != tt.want || strings.TrimSpace(moved.String()) != tt.moved {
-			t.Errorf("%s: %s with %q moved, want %s with %q", tt.name, &order, &moved, tt.want, tt.moved)
-		}
-	}
-}
 
 // TestFarPages: pages agree also where documents found by their names only are added, and hosts are spread.
 func TestFarPages(t *testing.T) {
@@ -230,7 +135,7 @@ func TestOtherHosts(t *testing.T) {
 	doc := func(u page.URL, text string) {
 		changes = append(changes, Upsert(&Document{Cluster: key(string(u)), Seq: 1, URL: u, Text: text}))
 	}
-	for i := range rerankTop + 30 {
+	for i := range ranked + 30 {
 		doc(page.URL(fmt.Sprintf("https://www.crowd.example/%d", i)), "harbour harbour harbour")
 	}
 	for i := range 3 {
@@ -248,7 +153,7 @@ func TestOtherHosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if res.Total != rerankTop+36 {
+		if res.Total != ranked+36 {
 			t.Errorf("%d documents", res.Total)
 		}
 		for _, h := range res.Hits {
@@ -262,14 +167,14 @@ func TestOtherHosts(t *testing.T) {
 	if got := strings.Join(first, " "); !strings.HasPrefix(got, want+" www.crowd.example") || strings.Count(got, "crowd") != 7 {
 		t.Errorf("first page %s", got)
 	}
-	if more != rerankTop-7 {
+	if more != ranked-7 {
 		t.Errorf("%d more from the host", more)
 	}
 	if got, _ := search(10, 0, 0); strings.Count(strings.Join(got, " "), "crowd") != 10 {
 		t.Errorf("with any number a host %s", got)
 	}
 	seen := make(map[page.URL]bool)
-	for offset := 0; offset < rerankTop+40; offset += 7 {
+	for offset := 0; offset < ranked+40; offset += 7 {
 		res, err := r.Search(t.Context(), query, Options{Unfold: true, Limit: 7, Offset: offset, PerHost: 2})
 		if err != nil {
 			t.Fatal(err)
@@ -281,7 +186,7 @@ func TestOtherHosts(t *testing.T) {
 			seen[h.URL] = true
 		}
 	}
-	if len(seen) != rerankTop+36 {
+	if len(seen) != ranked+36 {
 		t.Errorf("%d documents on all pages", len(seen))
 	}
 }

@@ -25,8 +25,6 @@ const (
 	littleNew = 0.75
 	// shortMain is how many bins the sketch of a short main content has: that of some 180 words.
 	shortMain = 96
-	// shingleBytes is the bytes of a shingle in a sample ([Sketched]).
-	shingleBytes = 2
 	// mainRepeated is the similarity of a longer main content to that above, if it says little new.
 	mainRepeated = 0.5
 )
@@ -60,14 +58,14 @@ func sampleSimilarity(a, b string) float64 {
 	if shorter < littleNew*longer || shorter == 0 { // as little as that, whatever they are
 		return 0
 	}
-	both, either := 0, (len(a)+len(b))/shingleBytes
-	for len(a) >= shingleBytes && len(b) >= shingleBytes {
+	both, either := 0, (len(a)+len(b))/sketch.SlotBytes
+	for len(a) >= sketch.SlotBytes && len(b) >= sketch.SlotBytes {
 		x, y := uint16(a[0])|uint16(a[1])<<8, uint16(b[0])|uint16(b[1])<<8 // as PackSample writes them
 		if x <= y {
-			a = a[shingleBytes:]
+			a = a[sketch.SlotBytes:]
 		}
 		if y <= x {
-			b = b[shingleBytes:]
+			b = b[sketch.SlotBytes:]
 		}
 		if x == y {
 			both++

@@ -19,7 +19,7 @@ func TestSaysLittleNew(t *testing.T) {
 		}
 		c := &candidate{url: url, titleMatch: title}
 		s := b.Sketch()
-		c.sketched(&Sketched{Sketch: s[:], Sample: string(PackSample(sample))})
+		c.sketched(&Sketched{Sketch: s[:], Sample: string(sketch.PackSample(sample))})
 		return c
 	}
 	long := func(word string) string { // of 300 different words
@@ -66,7 +66,7 @@ func TestSampleSimilarity(t *testing.T) {
 		{[]uint16{1, 2, 3, 4}, []uint16{2, 3}, 0},
 		{[]uint16{1, 300, 8191}, []uint16{1, 300, 8190}, 2.0 / 4},
 	} {
-		if got := sampleSimilarity(string(PackSample(c.a)), string(PackSample(c.b))); got != c.want {
+		if got := sampleSimilarity(string(sketch.PackSample(c.a)), string(sketch.PackSample(c.b))); got != c.want {
 			t.Errorf("%v and %v: %v, want %v", c.a, c.b, got, c.want)
 		}
 	}
@@ -99,11 +99,11 @@ func TestSampleSimilarity(t *testing.T) {
 		if 4*min(len(a), len(b)) < 3*max(len(a), len(b)) {
 			want = 0
 		}
-		if got := sampleSimilarity(string(PackSample(a)), string(PackSample(b))); got != want {
+		if got := sampleSimilarity(string(sketch.PackSample(a)), string(sketch.PackSample(b))); got != want {
 			t.Fatalf("%d and %d shingles, %d in common: %v, want %v", len(a), len(b), both, got, want)
 		}
-		if !slices.Equal(slotsOf(PackSample(a)), a) {
-			t.Fatalf("%v is read as %v", a, slotsOf(PackSample(a)))
+		if !slices.Equal(sketch.UnpackSample(sketch.PackSample(a)), a) {
+			t.Fatalf("%v is read as %v", a, sketch.UnpackSample(sketch.PackSample(a)))
 		}
 	}
 }

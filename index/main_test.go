@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// ranked is how many of the best documents by text a search sorts again (rerankTop of package search).
+const ranked = 100
+
 func key(name string) page.ContentKey { return sha256.Sum256([]byte(name)) }
 
 func openTestWriter(t testing.TB, dir string) *Writer {

@@ -56,7 +56,7 @@ func MakePortable(c *Change) (*Portable, error) {
 		Columns: b.columns, Words: b.spelled, Outline: b.outline, Head: b.head, Rest: b.rest,
 		Members: p.members, Anchors: p.anchors, Headings: b.headings,
 		Sketch: b.sketch[:], Translations: b.translations,
-		Host: HostOf(d.URL), Sample: slotsOf(b.sample),
+		Host: HostOf(d.URL), Sample: sketch.UnpackSample(b.sample),
 	}
 	if st := analysis.StemmerFor(d.Language); st != nil {
 		out.Stemmer = st.Name

@@ -17,7 +17,7 @@ func TestProminent(t *testing.T) {
 		Upsert(&Document{Cluster: key("all"), Seq: 1, URL: overview, Title: "Working with old and new pieces (tool.parts)", Text: "Parts: " + strings.Repeat("much is told here about much else. ", 40), Rank: 30}),
 		Upsert(&Document{Cluster: key("other"), Seq: 1, URL: "https://widget.org/manual/", Title: "Manual", Text: "What a tool is, and about its parts.", Rank: 90}),
 	}
-	for i := range 3 * rerankTop {
+	for i := range 3 * ranked {
 		ops = append(ops, Upsert(&Document{Cluster: key(fmt.Sprint(i)), Seq: 1, URL: page.URL(fmt.Sprintf("https://widget.org/manual/parts/%d", i)),
 			Title: fmt.Sprintf("tool.parts.name%d", i), Text: "Of the parts of the tool, it is one of the parts.", Rank: 0.3}))
 	}

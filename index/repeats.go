@@ -66,19 +66,7 @@ func (l *likeness) add(t *analysis.Token, from analysis.Source) {
 
 // stored is the stored form of the sample.
 func (l *likeness) stored() []byte {
-	return PackSample(l.sample.Sample())
-}
-
-// sampleBytes is the bytes of a shingle in a stored sample.
-const sampleBytes = 2
-
-// PackSample is the stored form of the Sample of a [Portable].
-func PackSample(sample []uint16) []byte {
-	b := make([]byte, 0, sampleBytes*len(sample))
-	for _, slot := range sample {
-		b = binary.LittleEndian.AppendUint16(b, slot)
-	}
-	return b
+	return sketch.PackSample(l.sample.Sample())
 }
 
 // repeatedTexts is changes of the counts of hosts. They are sparse: a transaction may have
@@ -90,15 +78,6 @@ type repeatedChange struct {
 	counts    map[uint16]int32
 }
 
-// slotsOf is the shingles of a stored sample.
-func slotsOf(sample []byte) []uint16 {
-	list := make([]uint16, 0, len(sample)/sampleBytes)
-	for ; len(sample) >= sampleBytes; sample = sample[sampleBytes:] {
-		list = append(list, binary.LittleEndian.Uint16(sample)%sketch.Slots)
-	}
-	return list
-}
-
 // add adds a document of a host with this sample, or removes one if n is -1.
 func (r repeatedTexts) add(host string, sample []byte, n int32) {
 	c := r[host]
@@ -107,7 +86,7 @@ func (r repeatedTexts) add(host string, sample []byte, n int32) {
 		r[host] = c
 	}
 	c.documents += int64(n)
-	for _, slot := range slotsOf(sample) {
+	for _, slot := range sketch.UnpackSample(sample) {
 		c.counts[slot] += n
 	}
 }

@@ -38,7 +38,7 @@ func TestFoundByName(t *testing.T) {
 		return Upsert(&Document{Cluster: key(name), Seq: 1, URL: page.URL("https://a.example/" + name), Title: title, Text: text})
 	}
 	changes := []Change{doc("long", "harbour", strings.Repeat("nets and salt ", 3000))}
-	for i := range rerankTop + 20 {
+	for i := range ranked + 20 {
 		changes = append(changes, doc(fmt.Sprint("page", i), "rope", "harbour harbour harbour harbour"))
 	}
 	apply(t, w, changes...)
@@ -58,7 +58,7 @@ func TestNeverNothing(t *testing.T) {
 	dir := t.TempDir()
 	w := openTestWriter(t, dir)
 	var changes []Change
-	for i := range commonWord + 50 {
+	for i := range 2050 {
 		d := &Document{Cluster: key(fmt.Sprint(i)), Seq: 1, URL: page.URL(fmt.Sprintf("https://site%d.example/%d", i%7, i)), Language: "en", Text: "arrays are everywhere"}
 		if i%500 == 0 {
 			d.Text += " broadcasting polynomials"

@@ -18,18 +18,18 @@ import (
 // divided is the documents of an index in several shards, and a search of all.
 type divided struct {
 	writers []*Writer
+	sources []ShardSource
 	*Shards
 }
 
 func newDivided(t testing.TB, n int) *divided {
 	d := new(divided)
-	var sources []ShardSource
 	for i := range n {
 		dir := t.TempDir()
 		d.writers = append(d.writers, openTestWriter(t, dir))
-		sources = append(sources, NewLocalShard(fmt.Sprintf("shard %d of %d", i, n), openTestReader(t, dir)))
+		d.sources = append(d.sources, NewLocalShard(fmt.Sprintf("shard %d of %d", i, n), openTestReader(t, dir)))
 	}
-	d.Shards = NewShards(sources)
+	d.Shards = NewShards(d.sources)
 	return d
 }
 
@@ -167,7 +167,7 @@ func TestTiedShards(t *testing.T) {
 	w := openTestWriter(t, t.TempDir())
 	d := newDivided(t, 3)
 	var changes []Change
-	for i := range 2 * rerankTop {
+	for i := range 2 * ranked {
 		u := page.URL(fmt.Sprintf("https://site%d.example/%d", i%7, i*7919%1000))
 		changes = append(changes, Upsert(&Document{Cluster: key(string(u)), Seq: 1, URL: u, Text: "harbour harbour", Rank: float64(i % 3)}))
 	}

@@ -31,7 +31,7 @@ func typedWeb() (list []Change) {
 	add("behind", "", "Polishing, a brass lantern. "+behind+" They polished brass lanterns.")
 	add("lacking", "", "Polishing, a brass lantern. "+behind+" They polish their brass lantern.")
 	add("named", "How the old keeper polished brass in the tower", "A brass lantern, to polish. "+long, "all the lanterns of the whole southern coast")
-	endless := strings.Repeat("wave foam ", mostTokens/2+1)
+	endless := strings.Repeat("wave foam ", 100_000/2+1)
 	add("about", "", "Mending copper kettles. Who mends them needs a hammer and much patience. So mend the copper kettle slowly.")
 	add("mended", "", "She mended copper kettles. "+long)
 	add("endless", "", "Polishing a brass lantern. "+endless)
@@ -84,29 +84,6 @@ func TestTyped(t *testing.T) {
 	} {
 		if _, typed := search(q, Options{}); slices.Contains(slices.Collect(maps.Values(typed)), true) {
 			t.Errorf("%q: words count as typed: %v", q, typed)
-		}
-	}
-}
-
-// TestTypedWords: which words are looked for, and that folding and joined words are treated as in the
-// rest of the index.
-func TestTypedWords(t *testing.T) {
-	q := TypedQuestion{Words: []string{"polished", "cafe"}}
-	for _, c := range []struct {
-		title, url, anchors, text string
-		want                      bool
-	}{
-		{"", "", "", "a polished Café", true},
-		{"POLISHED", "", "", "cafe\u0301", true},
-		{"", "https://cafe.example/polished", "", "", true},
-		{"", "", `[{"text":"polished café","count":1}]`, "", true},
-		{"", "", "", "polishes cafes", false},
-		{"", "", "", "unpolished cafe", false},
-		{"", "", "", "", false},
-	} {
-		w := q.Look(1)
-		if goOn := w.InHead(c.title, c.url, c.anchors, c.text, false); goOn || w.Typed().All != c.want {
-			t.Errorf("%+v: %v, %v", c, w.Typed(), goOn)
 		}
 	}
 }

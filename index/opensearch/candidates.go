@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -247,7 +248,7 @@ func (s *session) fetch(ctx context.Context, list []*candidate) error {
 
 // contentOf unpacks the content of a document, which the record then lacks.
 func contentOf(r *record) (c *content, err error) {
-	c = &content{sketch: r.Sketch, sample: string(index.PackSample(r.Sample))}
+	c = &content{sketch: r.Sketch, sample: string(sketch.PackSample(r.Sample))}
 	if c.about, err = r.readAbout(); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package sketch
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // A sample of a text is one in eight of its shingles, chosen by their hashes, so that texts
 // with a common passage have the same sample of it. Counting in how many texts of a site a
@@ -48,4 +51,25 @@ func (s *Sampler) Break() { s.window = window{} }
 func (s *Sampler) Sample() []uint16 {
 	slices.Sort(s.slots)
 	return slices.Compact(s.slots)
+}
+
+// SlotBytes is the bytes of a shingle in a stored sample.
+const SlotBytes = 2
+
+// PackSample is the stored form of a sample: its shingles, little-endian.
+func PackSample(sample []uint16) []byte {
+	b := make([]byte, 0, SlotBytes*len(sample))
+	for _, slot := range sample {
+		b = binary.LittleEndian.AppendUint16(b, slot)
+	}
+	return b
+}
+
+// UnpackSample is the shingles of a stored sample.
+func UnpackSample(stored []byte) []uint16 {
+	list := make([]uint16, 0, len(stored)/SlotBytes)
+	for ; len(stored) >= SlotBytes; stored = stored[SlotBytes:] {
+		list = append(list, binary.LittleEndian.Uint16(stored)%Slots)
+	}
+	return list
 }
