@@ -10,10 +10,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/spf13/cobra"
 
 	"github.com/webindexer/indexer/bench/measure"
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/txn"
@@ -129,9 +130,9 @@ func (a *app) repositoryOptions() repository.Options {
 }
 
 // weights are those of the settings.
-func (a *app) weights() index.Weights {
+func (a *app) weights() search.Weights {
 	w := &a.cfg.Query.Weights
-	return index.Weights{
+	return search.Weights{
 		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL, Rest: w.Rest,
 		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank, Typed: w.Typed,
 	}

@@ -12,11 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
 	"github.com/webindexer/indexer/cli"
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/internal/pgtest"
 	"github.com/webindexer/indexer/internal/sites"
@@ -140,7 +141,7 @@ func checkExample(t *testing.T, root *cobra.Command, args []string) {
 // TestDefaultWeights: the benchmarks measure the ranking that the program has.
 func TestDefaultWeights(t *testing.T) {
 	a := &app{cfg: config.Default()}
-	if got := a.weights(); got != index.DefaultWeights {
-		t.Errorf("settings %+v, library %+v", got, index.DefaultWeights)
+	if got := a.weights(); got != search.DefaultWeights {
+		t.Errorf("settings %+v, library %+v", got, search.DefaultWeights)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/internal/config"
 )
 
@@ -78,7 +79,7 @@ func TestPlain(t *testing.T) {
 // TestDefaultWeights: the settings and the library agree on what is the default.
 func TestDefaultWeights(t *testing.T) {
 	a := &app{cfg: config.Default()}
-	if got := a.weights(); got != index.DefaultWeights {
-		t.Errorf("settings %+v, library %+v", got, index.DefaultWeights)
+	if got := a.weights(); got != search.DefaultWeights {
+		t.Errorf("settings %+v, library %+v", got, search.DefaultWeights)
 	}
 }

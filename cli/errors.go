@@ -7,6 +7,8 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/opensearch"
 	"github.com/webindexer/indexer/internal/config"
@@ -117,7 +119,7 @@ var outcomes = []outcome{
 	{is(web.ErrAddress), statusUsage, ""},
 	{is(syscall.EADDRINUSE), statusFailed, "end the process that listens there, or choose another address with --listen (port 0 picks a free one)"},
 	{is(web.ErrExposed), statusUsage, "or listen on 127.0.0.1 behind a proxy with TLS"},
-	{is(index.ErrUnavailable), statusFailed, "start the search server or the workers, or correct the setting index, and run the same command again: nothing that was loaded is lost"},
+	{is(search.ErrUnavailable), statusFailed, "start the search server or the workers, or correct the setting index, and run the same command again: nothing that was loaded is lost"},
 	{is(index.ErrUnusable), statusFailed, "nothing that was loaded is lost; run the same command again when this is corrected"},
 	{is(opensearch.ErrNotOurs), statusUsage, ""},
 	{is(index.ErrBehind), statusFailed, reindexHint},
@@ -140,7 +142,7 @@ var outcomes = []outcome{
 	{is(errForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
 	{is(store.ErrForeign), statusUsage, "name an empty or new place with --data or --store; nothing was changed in this one"},
 	{is(repository.ErrOtherShards), statusUsage, ""},
-	{is(index.ErrNotIndexed), statusFailed, "`indexer inspect URL` tells whether it was fetched, and why it is not in the index"},
+	{is(search.ErrNotIndexed), statusFailed, "`indexer inspect URL` tells whether it was fetched, and why it is not in the index"},
 	{is(errNoShards), statusFailed, "name the places of shards with --shard, or start workers"},
 	{is(errBothDivisions), statusUsage, "move the old ones elsewhere; with the setting store, the store tells which are old, and with --shard, shards are searched"},
 	{is(repository.ErrNobody), statusFailed, "start a worker that offers to hold it, and run the same command again; `indexer status` shows who holds what"},
@@ -149,7 +151,7 @@ var outcomes = []outcome{
 	{is(store.ErrNewerFormat, index.ErrNewerFormat), statusUsage, "use the version of the program that wrote it, or a later one; nothing was changed"},
 	{as[*usageError](), statusUsage, ""},   // names the help itself
 	{as[*config.Error](), statusUsage, ""}, // see configHint
-	{as[*index.UsageError](), statusUsage, "see `indexer query --help` for the syntax of queries"},
+	{as[*search.UsageError](), statusUsage, "see `indexer query --help` for the syntax of queries"},
 	{as[*sites.Error](), statusUsage, "`indexer pack --help` describes the format"},
 	{is(sites.ErrNoneSelected), statusUsage, ""},
 	{as[*inputError](), statusUsage, ""},

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/internal/control"
@@ -36,7 +38,7 @@ func TestExitStatus(t *testing.T) {
 		{&interruptedError{left: "much"}, 130, "run the same command again to continue"},
 		{&usageError{reason: "what?", help: "indexer query"}, 2, "see `indexer query --help`"},
 		{&config.Error{Where: "config.yaml:3", Key: "workers", Reason: "no"}, 2, "config.yaml"},
-		{&index.UsageError{Reason: "no"}, 2, "indexer query --help"},
+		{&search.UsageError{Reason: "no"}, 2, "indexer query --help"},
 		{&inputError{what: "a.warc", reason: "no"}, 2, ""},
 		{&replay.InputError{Name: "a.warc", Err: syscall.EIO}, 2, ""},
 		{&sites.Error{File: "a.txt", Line: 3, Err: errors.New("no")}, 2, ""},
@@ -45,7 +47,7 @@ func TestExitStatus(t *testing.T) {
 		{errCutOffWorker, 1, "another data directory"},
 		{errFilesElsewhere, 2, "`indexer status`"},
 		{index.ErrNoIndex, 2, "indexer replay FILE.warc.gz"},
-		{fmt.Errorf("no part of the index answers: %w", index.ErrUnavailable), 1, "start the search server or the workers"},
+		{fmt.Errorf("no part of the index answers: %w", search.ErrUnavailable), 1, "start the search server or the workers"},
 		{store.ErrForeign, 2, "--store; nothing was changed"},
 		{txn.ErrMode, 2, ""},
 		{store.ErrNewerFormat, 2, "later one"},

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/opensearch"
 	"github.com/webindexer/indexer/repository"
 )
@@ -87,12 +88,12 @@ func (a *app) searchServer(ctx context.Context) (searcher, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("search in %s: %w", at, err), shard.Close())
 	}
-	return &searchedServer{index.NewShards([]index.ShardSource{shard}), shard, have.Rebuild != ""}, nil
+	return &searchedServer{search.NewShards([]search.ShardSource{shard}), shard, have.Rebuild != ""}, nil
 }
 
 // searchedServer is an index on a search server as a searcher.
 type searchedServer struct {
-	*index.Shards
+	*search.Shards
 	shard *opensearch.Shard
 	stale bool
 }

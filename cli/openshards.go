@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
@@ -30,7 +32,7 @@ type openShard struct {
 }
 
 // begin begins a session on the files in a directory.
-func (o *openShards) begin(ctx context.Context, name, dir string) (index.Session, error) {
+func (o *openShards) begin(ctx context.Context, name, dir string) (search.Session, error) {
 	r, err := o.take(dir)
 	if err != nil {
 		return nil, err
@@ -43,11 +45,11 @@ func (o *openShards) begin(ctx context.Context, name, dir string) (index.Session
 }
 
 type openSession struct {
-	index.Session
+	search.Session
 	release func() error
 }
 
-// Close implements index.Session.
+// Close implements search.Session.
 func (s *openSession) Close() error { return errors.Join(s.Session.Close(), s.release()) }
 
 func (o *openShards) take(dir string) (*openShard, error) {
@@ -99,7 +101,7 @@ func (o *openShards) close() error {
 }
 
 // source is a shard in a directory.
-func (o *openShards) source(shard shardrpc.Shard, dir string) index.ShardSource {
+func (o *openShards) source(shard shardrpc.Shard, dir string) search.ShardSource {
 	return shardDir{o, fmt.Sprintf("%v in %s", shard, dir), dir}
 }
 
@@ -108,11 +110,11 @@ type shardDir struct {
 	name, dir string
 }
 
-// Name implements index.ShardSource.
+// Name implements search.ShardSource.
 func (d shardDir) Name() string { return d.name }
 
-// Begin implements index.ShardSource.
-func (d shardDir) Begin(ctx context.Context) (index.Session, error) {
+// Begin implements search.ShardSource.
+func (d shardDir) Begin(ctx context.Context) (search.Session, error) {
 	return d.files.begin(ctx, d.name, d.dir)
 }
 
@@ -147,7 +149,7 @@ func (s *shardServer) Shards() (list []shardrpc.Shard) {
 }
 
 // Begin implements shardrpc.Holder.
-func (s *shardServer) Begin(ctx context.Context, number, of int) (index.Session, error) {
+func (s *shardServer) Begin(ctx context.Context, number, of int) (search.Session, error) {
 	shard := shardrpc.Shard{Number: number, Of: of}
 	if !s.repo.HoldsShard(number, of) {
 		return nil, fmt.Errorf("this worker does not keep %v, or is still preparing it", shard)

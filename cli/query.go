@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/webindexer/indexer/index"
 )
 
 const queryHelp = `
@@ -100,12 +100,12 @@ func queryFlagError(cmd *cobra.Command, err error) error {
 }
 
 func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) {
-	order, ok := map[string]index.Sort{"relevance": index.ByRelevance, "date": index.ByDate}[f.sort]
+	order, ok := map[string]search.Sort{"relevance": search.ByRelevance, "date": search.ByDate}[f.sort]
 	if !ok {
 		return &usageError{reason: fmt.Sprintf("--sort: %q is not allowed; want relevance or date", f.sort), help: "indexer query"}
 	}
-	if f.offset < 0 || f.offset+a.cfg.Query.Limit > index.MaxResults {
-		return &usageError{reason: fmt.Sprintf("--offset must not be negative, and --offset plus --limit must be at most %d", index.MaxResults), help: "indexer query"}
+	if f.offset < 0 || f.offset+a.cfg.Query.Limit > search.MaxResults {
+		return &usageError{reason: fmt.Sprintf("--offset must not be negative, and --offset plus --limit must be at most %d", search.MaxResults), help: "indexer query"}
 	}
 	r, err := a.openSearcher(cmd.Context())
 	if err != nil {
@@ -115,7 +115,7 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 	if old, ok := r.(rebuildable); ok && old.NeedsRebuild() {
 		_, _ = fmt.Fprintln(a.stderr, "the index files were written by another version of this program, and some pages may not be found; `indexer reindex` rebuilds them")
 	}
-	res, err := r.Search(cmd.Context(), words, index.Options{
+	res, err := r.Search(cmd.Context(), words, search.Options{
 		Limit: a.cfg.Query.Limit, Offset: f.offset, Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Language: a.cfg.Query.Language, Unfold: f.unfold, Sort: order, Explain: f.explain, Verbatim: f.verbatim,
 	})
 	if err != nil {
@@ -125,7 +125,7 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 }
 
 // resultsText formats results as text.
-func resultsText(res *index.Results, offset int, s style) string {
+func resultsText(res *search.Results, offset int, s style) string {
 	var b strings.Builder
 	took := fmt.Sprintf("%.1f ms", res.TookMS)
 	if res.ShowingFor != "" {
@@ -157,7 +157,7 @@ func resultsText(res *index.Results, offset int, s style) string {
 	return b.String()
 }
 
-func hitText(b *strings.Builder, h *index.Hit, s style) {
+func hitText(b *strings.Builder, h *search.Hit, s style) {
 	fmt.Fprintf(b, "%2d. %s%s%s\n", h.Position, s.bold(), titleText(h.Title), s.reset())
 	fmt.Fprintf(b, "    %s\n", plain(string(h.URL)))
 	open, end := "", ""
@@ -179,7 +179,7 @@ func hitText(b *strings.Builder, h *index.Hit, s style) {
 	}
 }
 
-func explanationText(b *strings.Builder, e *index.Explanation, score float64) {
+func explanationText(b *strings.Builder, e *search.Explanation, score float64) {
 	if e.Tier == "no words" {
 		fmt.Fprintf(b, "    no words to score by\n")
 		return
@@ -224,7 +224,7 @@ func scoreNumber(f float64) string {
 
 // alsoText lists the pages that are folded into a hit: versions and translations by their
 // labels, and others by their URLs.
-func alsoText(list []index.Also) string {
+func alsoText(list []search.Also) string {
 	const most = 8
 	var labels, similar []string
 	left := max(len(list)-most, 0)
@@ -255,7 +255,7 @@ func alsoText(list []index.Also) string {
 }
 
 // hitFacts returns the parts of the last line of a hit.
-func hitFacts(h *index.Hit) []string {
+func hitFacts(h *search.Hit) []string {
 	facts := []string{"rank " + rankNumber(h.Rank)}
 	if h.Language != "" {
 		facts = append(facts, plain(h.Language))
@@ -281,9 +281,9 @@ func count(n int, thing string) string {
 }
 
 // weights are the settings of ranking.
-func (a *app) weights() index.Weights {
+func (a *app) weights() search.Weights {
 	w := &a.cfg.Query.Weights
-	return index.Weights{
+	return search.Weights{
 		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL, Rest: w.Rest,
 		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank, Typed: w.Typed,
 	}

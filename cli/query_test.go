@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // TestExplanationText: an explanation names the other words that were found, and the hit that one repeats.
 // What others wrote is shown without control characters.
 func TestExplanationText(t *testing.T) {
-	e := &index.Explanation{
+	e := &search.Explanation{
 		Tier: "all words", Text: 2, TitleFactor: 3, AnchorFactor: 1, RankFactor: 1, LanguageFactor: 1, SiteFactor: 1, SectionFactor: 1, VersionFactor: 1, ContentFactor: 1, TypedFactor: 1, PassageFactor: 1,
-		Repeats: "https://a.example/\x1blamp", OtherWords: []index.OtherWord{{Word: "delete", As: "removing"}, {Word: "regex", As: "regular expression"}},
+		Repeats: "https://a.example/\x1blamp", OtherWords: []search.OtherWord{{Word: "delete", As: "removing"}, {Word: "regex", As: "regular expression"}},
 	}
 	var b strings.Builder
 	explanationText(&b, e, 6)
@@ -42,11 +42,11 @@ func TestScoreNumber(t *testing.T) {
 
 // TestAlsoText: the version and the language of one page are not two pages.
 func TestAlsoText(t *testing.T) {
-	got := alsoText([]index.Also{{URL: "https://a.example/2.4", Label: "2.4"}, {URL: "https://a.example/2.4/de", Label: "2.4, de"}, {URL: "https://a.example/fr", Label: "fr"}, {URL: "https://b.example/", Similar: true}})
+	got := alsoText([]search.Also{{URL: "https://a.example/2.4", Label: "2.4"}, {URL: "https://a.example/2.4/de", Label: "2.4, de"}, {URL: "https://a.example/fr", Label: "fr"}, {URL: "https://b.example/", Similar: true}})
 	if want := "also in 2.4, 2.4 de, fr; nearly the same: https://b.example/"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	got = alsoText([]index.Also{{URL: "https://a.example/2.2", Label: "2.2"}, {URL: "https://a.example/en/a", Label: "en"}, {URL: "https://a.example/en/b", Label: "en"}})
+	got = alsoText([]search.Also{{URL: "https://a.example/2.2", Label: "2.2"}, {URL: "https://a.example/en/a", Label: "en"}, {URL: "https://a.example/en/b", Label: "en"}})
 	if want := "also in 2.2, en; 1 more"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -3,9 +3,10 @@ package cli
 import (
 	"errors"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/spf13/cobra"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/web"
 )
@@ -64,7 +65,7 @@ func (a *app) webOptions(c *web.Credentials) web.Options {
 	o := web.Options{
 		Credentials: c, Hosts: config.Patterns(s.AllowHosts), AnyHost: c != nil,
 		Origins:    config.Patterns(s.AllowOrigins),
-		Query:      index.Options{Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Language: a.cfg.Query.Language},
+		Query:      search.Options{Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Language: a.cfg.Query.Language},
 		Concurrent: s.Requests, Time: s.RequestTime, Drain: s.Drain,
 		Log: a.log.Named("web"),
 	}

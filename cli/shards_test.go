@@ -8,9 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/store/mem"
@@ -154,7 +155,7 @@ func TestShardsWithoutStore(t *testing.T) {
 	if _, err := s.shards(t.Context()); err == nil {
 		t.Error("it finds shards that it never knew")
 	}
-	s.current, s.places = index.NewShards(nil), new(shardPlaces)
+	s.current, s.places = search.NewShards(nil), new(shardPlaces)
 	if got, err := s.shards(t.Context()); err != nil || got != s.current {
 		t.Errorf("it searches %v, %v", got, err)
 	}

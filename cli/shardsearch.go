@@ -8,9 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/shardrpc"
 	"github.com/webindexer/indexer/oracle/remote"
 	"github.com/webindexer/indexer/page"
@@ -28,7 +29,7 @@ type shardSearch struct {
 
 	mu      sync.Mutex
 	clients map[string]*shardrpc.Client
-	current *index.Shards
+	current *search.Shards
 	places  *shardPlaces // where the shards of current are
 	until   time.Time    // when to look again where the shards are
 }
@@ -61,7 +62,7 @@ func (a *app) openShardSearch(ctx context.Context) (_ *shardSearch, err error) {
 }
 
 // Search implements web.Searcher.
-func (s *shardSearch) Search(ctx context.Context, query string, opts index.Options) (*index.Results, error) {
+func (s *shardSearch) Search(ctx context.Context, query string, opts search.Options) (*search.Results, error) {
 	shards, err := s.shards(ctx)
 	if err != nil {
 		return nil, err
@@ -83,16 +84,16 @@ func (s *shardSearch) Count(ctx context.Context) (int, error) {
 }
 
 // Filters implements web.Searcher.
-func (s *shardSearch) Filters(ctx context.Context) (index.Filters, error) {
+func (s *shardSearch) Filters(ctx context.Context) (search.Filters, error) {
 	shards, err := s.shards(ctx)
 	if err != nil {
-		return index.Filters{}, err
+		return search.Filters{}, err
 	}
 	return shards.Filters(ctx)
 }
 
 // Complete implements web.Searcher.
-func (s *shardSearch) Complete(ctx context.Context, q index.CompletionQuestion) ([]index.Completion, error) {
+func (s *shardSearch) Complete(ctx context.Context, q search.CompletionQuestion) ([]search.Completion, error) {
 	shards, err := s.shards(ctx)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (s *shardSearch) Complete(ctx context.Context, q index.CompletionQuestion) 
 }
 
 // Similar implements web.Searcher.
-func (s *shardSearch) Similar(ctx context.Context, u page.URL, opts index.SimilarOptions) (*index.SimilarPages, error) {
+func (s *shardSearch) Similar(ctx context.Context, u page.URL, opts search.SimilarOptions) (*search.SimilarPages, error) {
 	shards, err := s.shards(ctx)
 	if err != nil {
 		return nil, err
@@ -145,7 +146,7 @@ func (s *shardSearch) forget() {
 }
 
 // shards looks where the shards are, from time to time.
-func (s *shardSearch) shards(ctx context.Context) (*index.Shards, error) {
+func (s *shardSearch) shards(ctx context.Context) (*search.Shards, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current != nil && time.Now().Before(s.until) {
@@ -160,7 +161,7 @@ func (s *shardSearch) shards(ctx context.Context) (*index.Shards, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.current, s.places = index.NewShards(sources, places.missing...), places
+		s.current, s.places = search.NewShards(sources, places.missing...), places
 	}
 	s.until = time.Now().Add(lookAgain)
 	return s.current, nil
@@ -183,7 +184,7 @@ func (s *shardSearch) findSoon(ctx context.Context) (*shardPlaces, error) {
 }
 
 // sources returns the shards in the order of their numbers, ready to be searched.
-func (s *shardSearch) sources(places *shardPlaces) (list []index.ShardSource, err error) {
+func (s *shardSearch) sources(places *shardPlaces) (list []search.ShardSource, err error) {
 	for _, shard := range slices.SortedFunc(maps.Keys(places.at), func(a, b shardrpc.Shard) int { return a.Number - b.Number }) {
 		source, err := s.source(shard, places.at[shard])
 		if err != nil {
@@ -194,7 +195,7 @@ func (s *shardSearch) sources(places *shardPlaces) (list []index.ShardSource, er
 	return list, nil
 }
 
-func (s *shardSearch) source(shard shardrpc.Shard, at shardPlace) (index.ShardSource, error) {
+func (s *shardSearch) source(shard shardrpc.Shard, at shardPlace) (search.ShardSource, error) {
 	if at.dir != "" {
 		return s.files.source(shard, at.dir), nil
 	}

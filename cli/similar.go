@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/webindexer/indexer/index/search"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/spf13/cobra"
 )
 
 const similarHelp = `
@@ -24,7 +24,7 @@ The URL may be any URL of a document. Like query, this command reads the index f
 any time, even while another process writes them.`
 
 func (a *app) similarCommand() *cobra.Command {
-	var opts index.SimilarOptions
+	var opts search.SimilarOptions
 	cmd := &cobra.Command{
 		Use:   "similar [--threshold SIMILARITY] [--limit N] URL",
 		Short: "List the pages whose main content is similar to that of a page",
@@ -42,7 +42,7 @@ func (a *app) similarCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) similar(cmd *cobra.Command, raw string, opts index.SimilarOptions) (err error) {
+func (a *app) similar(cmd *cobra.Command, raw string, opts search.SimilarOptions) (err error) {
 	u, err := parseURL(raw)
 	if err != nil {
 		return err
@@ -50,8 +50,8 @@ func (a *app) similar(cmd *cobra.Command, raw string, opts index.SimilarOptions)
 	if !(opts.Threshold >= 0.1 && opts.Threshold <= 1) {
 		return &usageError{reason: "--threshold must be from 0.1 to 1", help: "indexer similar"}
 	}
-	if opts.Limit < 1 || opts.Limit > index.MaxResults {
-		return &usageError{reason: fmt.Sprintf("--limit must be from 1 to %d", index.MaxResults), help: "indexer similar"}
+	if opts.Limit < 1 || opts.Limit > search.MaxResults {
+		return &usageError{reason: fmt.Sprintf("--limit must be from 1 to %d", search.MaxResults), help: "indexer similar"}
 	}
 	r, err := a.openSearcher(cmd.Context())
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *app) similar(cmd *cobra.Command, raw string, opts index.SimilarOptions)
 }
 
 // similarText formats similar pages as text.
-func similarText(res *index.SimilarPages, s style) string {
+func similarText(res *search.SimilarPages, s style) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s%s%s\n%s\n", s.bold(), titleText(res.Title), s.reset(), plain(string(res.URL)))
 	switch took := fmt.Sprintf("%.1f ms", res.TookMS); {

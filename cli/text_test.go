@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/crawler"
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/repository"
@@ -17,7 +18,7 @@ import (
 
 // The texts that people read, where the scripts cannot bring them about.
 func TestTexts(t *testing.T) {
-	hit := index.Hit{
+	hit := search.Hit{
 		Position: 3, URL: "https://a.example/", Title: "A\x1b title", Rank: 1.5, Language: "en",
 		Snippet:   snippet.Snippet{Text: "the lamp \x1band its lens", Marks: []snippet.Range{{Start: 4, End: 8}}},
 		FetchedAt: time.Date(2024, 3, 1, 0, 0, 0, 0, time.UTC), Inlinks: 1,
@@ -29,13 +30,13 @@ func TestTexts(t *testing.T) {
 	}
 	for name, tt := range map[string]struct{ got, want string }{
 		"marks are bold on a terminal": {
-			resultsText(&index.Results{Total: 5, AllWords: 2, TookMS: 1.26, Hits: []index.Hit{hit}}, 2, style{on: true}),
+			resultsText(&search.Results{Total: 5, AllWords: 2, TookMS: 1.26, Hits: []search.Hit{hit}}, 2, style{on: true}),
 			"5 documents, 2 of them with all the words (1.3 ms)\n\n" +
 				" 3. \x1b[1mA  title\x1b[0m\n    https://a.example/\n    the \x1b[1mlamp\x1b[0m  and its lens\n" +
 				"    \x1b[2mrank 1.500 · en · fetched 2024-03-01 · 1 link to it\x1b[0m\n",
 		},
 		"and nothing elsewhere": {
-			resultsText(&index.Results{Total: 1, AllWords: 1, Ignored: 1, Hits: []index.Hit{hit}}, 0, style{}),
+			resultsText(&search.Results{Total: 1, AllWords: 1, Ignored: 1, Hits: []search.Hit{hit}}, 0, style{}),
 			"1 document (0.0 ms)\nThe query is too long. Ignored at its end: 1 word.\n\n" +
 				" 3. A  title\n    https://a.example/\n    the lamp  and its lens\n" +
 				"    rank 1.500 · en · fetched 2024-03-01 · 1 link to it\n",

@@ -1,6 +1,9 @@
 package index
 
-import "github.com/webindexer/indexer/index/query"
+import (
+	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
+)
 
 // otherSite is how many links of the same site a link of another site is worth.
 const otherSite = 5
@@ -11,7 +14,7 @@ func votes(a Anchor) int { return a.Count + (otherSite-1)*a.Others }
 // anchorNames is an analysed anchor.
 type anchorNames struct {
 	most float64 // v/(1+v)
-	name
+	search.Name
 }
 
 // takeAnchors reads a stored list of anchors.
@@ -23,7 +26,7 @@ func takeAnchors(stored, language string) ([]anchorNames, error) {
 	list := make([]anchorNames, len(anchors))
 	for i, a := range anchors {
 		n := float64(votes(a))
-		list[i] = anchorNames{n / (1 + n), makeName(a.Text, language).numbered()}
+		list[i] = anchorNames{n / (1 + n), search.MakeName(a.Text, language).Numbered()}
 	}
 	return list, nil
 }
@@ -31,7 +34,7 @@ func takeAnchors(stored, language string) ([]anchorNames, error) {
 func bestAnchor(anchors []anchorNames, words []query.Word) (best float64) {
 	for _, a := range anchors {
 		if a.most > best {
-			best = max(best, a.most*a.overlap(words))
+			best = max(best, a.most*a.Overlap(words))
 		}
 	}
 	return best

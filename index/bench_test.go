@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -193,7 +195,7 @@ func BenchmarkSearch(b *testing.B) {
 				queries = append(queries, strings.Join(q, " "))
 			}
 			for i := 0; b.Loop(); i++ {
-				if _, err := r.Search(b.Context(), queries[i%len(queries)], Options{}); err != nil {
+				if _, err := r.Search(b.Context(), queries[i%len(queries)], search.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/postings"
 	"github.com/webindexer/indexer/index/query"
 )
@@ -32,14 +34,14 @@ const (
 // columnWeights are the weights of the columns of the table fts; tags have none.
 type columnWeights [allColumns]float64
 
-func weightsOf(w *Weights) columnWeights {
+func weightsOf(w *search.Weights) columnWeights {
 	return columnWeights{w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.Rest, 0}
 }
 
 // scores computes the scores of documents, in ascending order of ids, by the phrases of an
 // expression; one list for each of the weights. The statistics are those of all documents,
 // which may be in several shards.
-func (x *textIndex) scores(ctx context.Context, expr *query.Expr, st Statistics, ids []int64, weights ...columnWeights) ([][]float64, error) {
+func (x *textIndex) scores(ctx context.Context, expr *query.Expr, st search.Statistics, ids []int64, weights ...columnWeights) ([][]float64, error) {
 	k, err := x.saturation(ctx, st, ids)
 	if err != nil {
 		return nil, err
@@ -63,7 +65,7 @@ func (x *textIndex) scores(ctx context.Context, expr *query.Expr, st Statistics,
 }
 
 // saturation is K = k1·(1 - b + b·D/avg) of each document.
-func (x *textIndex) saturation(ctx context.Context, st Statistics, ids []int64) ([]float64, error) {
+func (x *textIndex) saturation(ctx context.Context, st search.Statistics, ids []int64) ([]float64, error) {
 	lengths, err := x.v.lengths(ctx, ids)
 	if err != nil {
 		return nil, err
@@ -76,7 +78,7 @@ func (x *textIndex) saturation(ctx context.Context, st Statistics, ids []int64) 
 }
 
 // saturation returns the saturation of a document with the given number of tokens.
-func saturation(st Statistics, tokens float64) float64 {
+func saturation(st search.Statistics, tokens float64) float64 {
 	return bm25K1 * (1 - bm25B + bm25B*tokens/(float64(st.Tokens)/float64(st.Rows)))
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/query"
 )
 
@@ -36,7 +38,7 @@ func BenchmarkByText(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				s := &scoring{&viewShard{v: v}, c, DefaultWeights}
+				s := &scoring{&viewShard{v: v}, c, search.DefaultWeights}
 				began := time.Now()
 				if _, err := s.byFTS5(b.Context(), c.Expr(query.SomeWords).String(), best); err != nil {
 					b.Fatal(err)

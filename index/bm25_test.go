@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/postings"
 	"github.com/webindexer/indexer/index/query"
@@ -23,12 +25,12 @@ import (
 type scoring struct {
 	shard   *viewShard
 	c       *query.Query
-	weights Weights
+	weights search.Weights
 }
 
 // byFTS5 is what SQLite gives: the best n documents by bm25(), with their rows. It is the reference of scores,
 // and the baseline of their speed.
-func (s *scoring) byFTS5(ctx context.Context, expr string, n int) ([]Found, error) {
+func (s *scoring) byFTS5(ctx context.Context, expr string, n int) ([]search.Found, error) {
 	return s.shard.scan(ctx, "SELECT x.rowid, -x.rank, 0, "+candidateColumns+`
 		FROM (SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ?`+fetchedIn(s.c.Fetched, "fts.rowid")+` ORDER BY rank LIMIT ?) x
 		CROSS JOIN docs d ON d.id=x.rowid CROSS JOIN ranks r ON r.id=x.rowid
@@ -36,22 +38,22 @@ func (s *scoring) byFTS5(ctx context.Context, expr string, n int) ([]Found, erro
 }
 
 // byText is what a search asks for: the best n documents, and how many match.
-func (s *scoring) byText(ctx context.Context, expr *query.Expr, n int) ([]Found, int, error) {
+func (s *scoring) byText(ctx context.Context, expr *query.Expr, n int) ([]search.Found, int, error) {
 	st, err := s.shard.statistics(ctx, expr.Scored())
 	if err != nil {
 		return nil, 0, err
 	}
-	return s.shard.best(ctx, &BestQuestion{Matching: Matching{Expr: expr, Fetched: s.c.Fetched}, N: n, Weights: s.weights, Statistics: st})
+	return s.shard.best(ctx, &search.BestQuestion{Matching: search.Matching{Expr: expr, Fetched: s.c.Fetched}, N: n, Weights: s.weights, Statistics: st})
 }
 
 // compiled is a query for an index with these stemmers.
 func compiled(q string, stemmers []string) (*query.Query, error) {
-	return (&HitsQuestion{Query: q, Stemmers: stemmers}).Compiled()
+	return (&search.HitsQuestion{Query: q, Stemmers: stemmers}).Compiled()
 }
 
 // rankFunction is the weights as FTS5's rank configuration, whose parser knows no
 // exponents; the tags weigh nothing.
-func rankFunction(w *Weights) string {
+func rankFunction(w *search.Weights) string {
 	list := make([]string, 0, allColumns)
 	for _, x := range weightsOf(w) {
 		list = append(list, strconv.FormatFloat(x, 'f', -1, 64))
@@ -100,7 +102,7 @@ func testScores(t *testing.T, size int, rng *rand.Rand) {
 		}
 		asked += []string{"", " after:2024", " before:2024-06"}[rng.IntN(3)]
 		c, err := compiled(asked, names)
-		if usage := (*UsageError)(nil); errors.As(err, &usage) {
+		if usage := (*search.UsageError)(nil); errors.As(err, &usage) {
 			continue
 		}
 		if err != nil {
@@ -261,11 +263,11 @@ func anyHasAll(t *testing.T, s *scoring, asked string) {
 func sameColumns(t *testing.T, s *scoring, asked string) {
 	t.Helper()
 	w := s.weights
-	res, err := s.shard.v.Search(t.Context(), asked, Options{Weights: w, Explain: true, Unfold: true, Verbatim: true, Limit: 20})
+	res, err := s.shard.v.Search(t.Context(), asked, search.Options{Weights: w, Explain: true, Unfold: true, Verbatim: true, Limit: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for column, alone := range map[string]Weights{"title": {Title: w.Title}, "body": {Body: w.Body}, "anchors": {Anchors: w.Anchors}, "outside": {Outside: w.Outside}, "url": {URL: w.URL}, "rest": {Rest: w.Rest}} {
+	for column, alone := range map[string]search.Weights{"title": {Title: w.Title}, "body": {Body: w.Body}, "anchors": {Anchors: w.Anchors}, "outside": {Outside: w.Outside}, "url": {URL: w.URL}, "rest": {Rest: w.Rest}} {
 		for tier, breadth := range map[string]query.Breadth{"all words": query.AllWords, "some words": query.SomeWords} {
 			by := scoring{s.shard, s.c, alone}
 			theirs, err := by.byFTS5(t.Context(), s.c.Expr(breadth).String(), 10_000)
@@ -320,12 +322,12 @@ func groupedQuery(rng *rand.Rand, text func(int) string) string {
 	return text(1) + " " + side(0) + " OR " + side(0) + []string{"", " " + text(1), " -(" + text(2) + ")"}[rng.IntN(3)]
 }
 
-func randomWeights(rng *rand.Rand) Weights {
+func randomWeights(rng *rand.Rand) search.Weights {
 	x := func(most float64) float64 {
 		if rng.IntN(4) == 0 {
 			return 0
 		}
 		return rng.Float64() * most
 	}
-	return Weights{Title: x(40), Body: 0.1 + x(2), Anchors: x(20), Outside: x(40), URL: x(10), Rest: x(2), TitleMatch: x(40), AnchorMatch: x(8), Rank: x(0.2), Typed: x(8)}
+	return search.Weights{Title: x(40), Body: 0.1 + x(2), Anchors: x(20), Outside: x(40), URL: x(10), Rest: x(2), TitleMatch: x(40), AnchorMatch: x(8), Rank: x(0.2), Typed: x(8)}
 }

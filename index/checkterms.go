@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webindexer/indexer/index/analysis"
@@ -49,7 +51,7 @@ func (a *analysed) addDocument(d *Document) error {
 	a.terms.addColumns(textOf(d, &o).AnalyzeWords(func(t *analysis.Token, _ string, from analysis.Source) { l.add(t, from) }))
 	s, sample := l.main.Sketch(), l.stored()
 	a.sketches.add(d.Cluster[:], s[:], translations(d, &o), sample)
-	a.repeats.add(HostOf(d.URL), sample, 1)
+	a.repeats.add(search.HostOf(d.URL), sample, 1)
 	a.headings.add(d.Cluster[:], headingsOf(d, &o))
 	return nil
 }

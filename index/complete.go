@@ -1,47 +1,127 @@
 package index
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/webindexer/indexer/index/search"
 
 	"github.com/webindexer/indexer/index/completion"
+	"github.com/webindexer/indexer/page"
 )
 
-// CompletionQuestion asks for completions of typed text (package completion).
-type CompletionQuestion struct {
-	Typed          string
-	Site, Language string // only from these, as with site: and lang:; "" for all
-	N              int
+// completions is the table of a reader. It is made at the first question, and made again at a
+// question after the index has changed, but so rarely that it takes at most a fiftieth of a
+// processor. In between, it is that of an earlier state, because a title may appear in
+// suggestions a minute late.
+//
+// Nobody waits for a table that another call is making: they get the last one, or nothing. It
+// takes seconds for a large index, and visitors who type would otherwise keep all
+// connections of the reader until then.
+type completions struct {
+	making sync.Mutex // held while the table is made
+
+	mu    sync.Mutex
+	table *completion.Table
+	state State     // that it was made of
+	until time.Time // before which it is not made again
 }
 
-// Completion is a title or the text of a link, which completes what was typed.
-type Completion = completion.Completion
+// Bounds of how often the table is made.
+const (
+	completionsAge   = 10 * time.Second
+	completionsShare = 50 // times as long as it took to make
+)
 
-// MaxCompletions is the most completions of one text.
-const MaxCompletions = 20
-
-// Complete finds completions in one shard, best first.
-func Complete(ctx context.Context, in Session, q CompletionQuestion) ([]Completion, error) {
-	return completeAll(ctx, newFanout(in), q)
-}
-
-// Complete is [View.Complete] of the shards that answer.
-func (s *Shards) Complete(ctx context.Context, q CompletionQuestion) (list []Completion, err error) {
-	_, err = s.use(ctx, func(ctx context.Context, f *fanout) (err error) {
-		list, err = completeAll(ctx, f, q)
-		return err
-	})
-	return list, err
-}
-
-func completeAll(ctx context.Context, from *fanout, q CompletionQuestion) ([]Completion, error) {
-	q.N = min(q.N, MaxCompletions)
-	answers, err := from.askAll(ctx, &Question{Completion: &q})
-	if err != nil {
+// of is the table for a state of the index, or an earlier one; nil if there is none yet.
+func (c *completions) of(ctx context.Context, state State, fill func(context.Context, *completion.Builder) error) (*completion.Table, error) {
+	if table, usable := c.usable(state); usable || !c.making.TryLock() {
+		return table, nil
+	}
+	defer c.making.Unlock()
+	if table, usable := c.usable(state); usable { // it was made just now
+		return table, nil
+	}
+	begun := time.Now()
+	b := completion.NewBuilder(search.WithoutVersions)
+	if err := fill(ctx, b); err != nil {
 		return nil, err
 	}
-	lists := make([][]Completion, len(answers))
-	for i, a := range answers {
-		lists[i] = a.Completions
+	table := b.Table()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.table, c.state = table, state
+	c.until = time.Now().Add(max(completionsAge, completionsShare*time.Since(begun)))
+	return table, nil
+}
+
+// usable is the table, and whether it need not be made again.
+func (c *completions) usable(state State) (*completion.Table, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.table, c.table != nil && (c.state == state || time.Now().Before(c.until))
+}
+
+func (s *viewShard) complete(ctx context.Context, q *search.CompletionQuestion) ([]search.Completion, error) {
+	return s.v.completions.find(ctx, s.v.state, q, s.v.fillCompletions)
+}
+
+func (c *completions) find(ctx context.Context, state State, q *search.CompletionQuestion, fill func(context.Context, *completion.Builder) error) ([]search.Completion, error) {
+	table, err := c.of(ctx, state, fill)
+	if table == nil || err != nil {
+		return nil, err
 	}
-	return completion.Merge(q.N, lists...), nil
+	return table.Find(q.Typed, completion.Filter{Site: q.Site, Language: q.Language}, q.N), nil
+}
+
+// addCompletions adds the title and the anchors of a document, as they are stored.
+func addCompletions(b *completion.Builder, url, language, title, anchors string, rank float64) (err error) {
+	d := completion.Document{Host: search.HostOf(page.URL(url)), Language: language, Title: title, Rank: rank}
+	if d.Anchors, err = completionAnchors(anchors); err != nil {
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	b.Add(&d)
+	return nil
+}
+
+// fillCompletions adds the documents with the highest ranks.
+func (v *View) fillCompletions(ctx context.Context, b *completion.Builder) (err error) {
+	least := math.Inf(-1)
+	err = v.tx.QueryRowContext(ctx, "SELECT rank FROM ranks ORDER BY rank DESC LIMIT 1 OFFSET ?", completion.MaxDocuments-1).Scan(&least)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	rows, err := v.tx.QueryContext(ctx, `SELECT d.url, d.language, d.title, d.anchors, r.rank
+		FROM ranks r CROSS JOIN docs d ON d.id=r.id WHERE r.rank >= ? LIMIT ?`, least, completion.MaxDocuments)
+	return eachRow(rows, err, func() error {
+		var url, language, title, anchors string
+		var rank float64
+		if err := rows.Scan(&url, &language, &title, &anchors, &rank); err != nil {
+			return err
+		}
+		return addCompletions(b, url, language, title, anchors, rank)
+	})
+}
+
+// completionAnchors reads a stored list of anchors.
+func completionAnchors(stored string) ([]completion.Anchor, error) {
+	var anchors []Anchor
+	if err := fromJSON([]byte(stored), &anchors); err != nil {
+		return nil, err
+	}
+	all := 0
+	for _, a := range anchors {
+		all += votes(a)
+	}
+	list := make([]completion.Anchor, len(anchors))
+	for i, a := range anchors {
+		list[i] = completion.Anchor{Text: a.Text, Links: a.Count, Share: float64(votes(a)) / float64(cmp.Or(all, 1))}
+	}
+	return list, nil
 }

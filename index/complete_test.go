@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/completion"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/internal/testenv"
@@ -25,7 +27,7 @@ func named(seq uint64, titles ...string) (changes []Change) {
 	return changes
 }
 
-func completed(list []Completion) (out []string) {
+func completed(list []search.Completion) (out []string) {
 	for _, c := range list {
 		out = append(out, c.Text)
 	}
@@ -33,8 +35,8 @@ func completed(list []Completion) (out []string) {
 }
 
 func complete(t testing.TB, s interface {
-	Complete(context.Context, CompletionQuestion) ([]Completion, error)
-}, q CompletionQuestion) string {
+	Complete(context.Context, search.CompletionQuestion) ([]search.Completion, error)
+}, q search.CompletionQuestion) string {
 	t.Helper()
 	list, err := s.Complete(t.Context(), q)
 	if err != nil {
@@ -63,18 +65,18 @@ func TestComplete(t *testing.T) {
 	d.apply(t, docs...)
 	for _, typed := range []string{"l", "light", "LÏGHT", "lights o", "ferry", "h", "har", "to h", "東", "rare", "", "-", `"`} {
 		for _, site := range []string{"", "site1.example", "other.example"} {
-			q := CompletionQuestion{Typed: typed, Site: site, N: 10}
+			q := search.CompletionQuestion{Typed: typed, Site: site, N: 10}
 			want := complete(t, one, q)
 			if got := complete(t, d, q); got != want {
 				t.Errorf("%q: %s from shards, want %s", typed, got, want)
 			}
 		}
-		list, err := one.Complete(t.Context(), CompletionQuestion{Typed: typed, N: 100})
-		if err != nil || len(list) > MaxCompletions {
+		list, err := one.Complete(t.Context(), search.CompletionQuestion{Typed: typed, N: 100})
+		if err != nil || len(list) > search.MaxCompletions {
 			t.Fatal(len(list), err)
 		}
 		for _, c := range list {
-			res, err := one.Search(t.Context(), c.Text, Options{Verbatim: true})
+			res, err := one.Search(t.Context(), c.Text, search.Options{Verbatim: true})
 			if err != nil || res.Total == 0 {
 				t.Errorf("%q finds nothing: %v", c.Text, err)
 			}
@@ -83,7 +85,7 @@ func TestComplete(t *testing.T) {
 			}
 		}
 	}
-	if got, want := complete(t, one, CompletionQuestion{Typed: "light", N: 2}), `["Lighthouse keeper's guide" "Light: a history (2nd edition)"]`; got != want {
+	if got, want := complete(t, one, search.CompletionQuestion{Typed: "light", N: 2}), `["Lighthouse keeper's guide" "Light: a history (2nd edition)"]`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -93,7 +95,7 @@ func TestCompletionsFollowTheIndex(t *testing.T) {
 	w := openTestWriter(t, t.TempDir())
 	apply(t, w, named(1, "Lamps")...)
 	r := openTestReader(t, w.dir)
-	q := CompletionQuestion{Typed: "l", N: 5}
+	q := search.CompletionQuestion{Typed: "l", N: 5}
 	want := func(when, want string) {
 		t.Helper()
 		if got := complete(t, r, q); got != want {
@@ -131,7 +133,7 @@ func BenchmarkComplete(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			builder := completion.NewBuilder(WithoutVersions)
+			builder := completion.NewBuilder(search.WithoutVersions)
 			if err := v.fillCompletions(b.Context(), builder); err != nil {
 				b.Fatal(err)
 			}
@@ -144,7 +146,7 @@ func BenchmarkComplete(b *testing.B) {
 	for _, typed := range []string{"c", "con", "consum e"} {
 		b.Run(typed, func(b *testing.B) {
 			for b.Loop() {
-				complete(b, r, CompletionQuestion{Typed: typed, N: 8})
+				complete(b, r, search.CompletionQuestion{Typed: typed, N: 8})
 			}
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -21,7 +23,7 @@ func TestFragments(t *testing.T) {
 		doc("lamp", "Lamp", ""))
 	r := openTestReader(t, w.dir)
 	for q, want := range map[string][]string{"harbour": {"start", "includes/header", "lamp"}, "lamp": {"lamp"}} {
-		res, err := r.Search(t.Context(), q, Options{Explain: true, Unfold: true})
+		res, err := r.Search(t.Context(), q, search.Options{Explain: true, Unfold: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +63,7 @@ func TestPagesWithoutSentences(t *testing.T) {
 		{"buoy_77", "en", []string{"index"}, 1},
 		{"drop anchor", "", nil, 1},
 	} {
-		res, err := r.Search(t.Context(), c.query, Options{Explain: true, Language: c.reader})
+		res, err := r.Search(t.Context(), c.query, search.Options{Explain: true, Language: c.reader})
 		if err != nil {
 			t.Fatal(err)
 		}

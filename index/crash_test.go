@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/internal/killtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
@@ -114,7 +116,7 @@ func checkCrashed(t *testing.T, r *Reader, durable int) int {
 		t.Fatalf("%d documents after %d acknowledged batches of %d", n, durable+1, crashBatch)
 	}
 	for b := range batches {
-		res, err := r.Search(t.Context(), fmt.Sprint("batch", b), Options{})
+		res, err := r.Search(t.Context(), fmt.Sprint("batch", b), search.Options{})
 		if err != nil || res.Total != crashBatch {
 			t.Fatalf("batch %d: total %d (%v)", b, res.Total, err)
 		}
@@ -135,7 +137,7 @@ func TestReadWhileOtherProcessWrites(t *testing.T) {
 	for range 60 {
 		// What was acknowledged shows at once; a batch shows whole or not at all.
 		batch := c.Until("")
-		res, err := r.Search(t.Context(), "batch"+batch, Options{Unfold: true})
+		res, err := r.Search(t.Context(), "batch"+batch, search.Options{Unfold: true})
 		if err != nil || res.Total != crashBatch || len(res.Hits) != crashBatch {
 			t.Fatalf("batch %s: %+v %v", batch, res, err)
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/webindexer/indexer/index/search"
 )
 
 func smallDisk(t *testing.T) (dir string) {
@@ -75,8 +77,8 @@ func TestReadOnFullDisk(t *testing.T) {
 			fillDisk(t, disk)
 			r, err := OpenReader(dir)
 			if err == nil {
-				var res *Results
-				if res, err = r.Search(t.Context(), "batch3", Options{}); err == nil && res.Total == 0 {
+				var res *search.Results
+				if res, err = r.Search(t.Context(), "batch3", search.Options{}); err == nil && res.Total == 0 {
 					t.Error("nothing was found")
 				}
 				if err := r.Close(); err != nil {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -22,7 +24,7 @@ func TestFarPages(t *testing.T) {
 	apply(t, openTestWriter(t, dir), docs...)
 	r := openTestReader(t, dir)
 	for _, perHost := range []int{0, 2} {
-		whole, err := r.Search(t.Context(), "everywhere", Options{Limit: 400, PerHost: perHost})
+		whole, err := r.Search(t.Context(), "everywhere", search.Options{Limit: 400, PerHost: perHost})
 		if err != nil || len(whole.Hits) != 400 || whole.Total != 400 {
 			t.Fatalf("%d hits of %d, %v", len(whole.Hits), whole.Total, err)
 		}
@@ -37,7 +39,7 @@ func TestFarPages(t *testing.T) {
 			}
 		}
 		for offset := 0; offset < 400; offset += 30 {
-			part, err := r.Search(t.Context(), "everywhere", Options{Limit: 30, Offset: offset, PerHost: perHost})
+			part, err := r.Search(t.Context(), "everywhere", search.Options{Limit: 30, Offset: offset, PerHost: perHost})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +70,7 @@ func TestFarPagesFolded(t *testing.T) {
 	for _, perHost := range []int{0, 2} {
 		results, folded := make(map[page.URL]bool), -1
 		for offset := 0; offset < 400; offset += 10 {
-			part, err := r.Search(t.Context(), "everywhere", Options{Offset: offset, PerHost: perHost})
+			part, err := r.Search(t.Context(), "everywhere", search.Options{Offset: offset, PerHost: perHost})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,12 +117,12 @@ func TestDiversifyTiers(t *testing.T) {
 		doc(page.URL(fmt.Sprintf("https://other%d.example/", i)), "harbour harbour else")
 	}
 	apply(t, openTestWriter(t, dir), changes...)
-	res, err := openTestReader(t, dir).Search(t.Context(), "harbour museum", Options{Unfold: true, PerHost: 2})
+	res, err := openTestReader(t, dir).Search(t.Context(), "harbour museum", search.Options{Unfold: true, PerHost: 2})
 	if err != nil || res.AllWords != 1 || res.Total != 29 || len(res.Hits) != 10 {
 		t.Fatalf("%+v, %v", res, err)
 	}
 	for i, h := range res.Hits {
-		if crowd := HostOf(h.URL) == "crowd.example"; crowd != (i < 2) || (h.MoreFromHost == 19) != (i == 1) {
+		if crowd := search.HostOf(h.URL) == "crowd.example"; crowd != (i < 2) || (h.MoreFromHost == 19) != (i == 1) {
 			t.Errorf("hit %d: %s, %d more", i+1, h.URL, h.MoreFromHost)
 		}
 	}
@@ -148,8 +150,8 @@ func TestOtherHosts(t *testing.T) {
 	apply(t, w, changes...)
 	r := openTestReader(t, dir)
 	const query = "harbour -secret"
-	search := func(limit, offset, perHost int) (urls []string, last int) {
-		res, err := r.Search(t.Context(), query, Options{Unfold: true, Limit: limit, Offset: offset, PerHost: perHost})
+	find := func(limit, offset, perHost int) (urls []string, last int) {
+		res, err := r.Search(t.Context(), query, search.Options{Unfold: true, Limit: limit, Offset: offset, PerHost: perHost})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +164,7 @@ func TestOtherHosts(t *testing.T) {
 		}
 		return urls, last
 	}
-	first, more := search(10, 0, 2)
+	first, more := find(10, 0, 2)
 	want := "www.crowd.example www.crowd.example few.example few.example one.example"
 	if got := strings.Join(first, " "); !strings.HasPrefix(got, want+" www.crowd.example") || strings.Count(got, "crowd") != 7 {
 		t.Errorf("first page %s", got)
@@ -170,12 +172,12 @@ func TestOtherHosts(t *testing.T) {
 	if more != ranked-7 {
 		t.Errorf("%d more from the host", more)
 	}
-	if got, _ := search(10, 0, 0); strings.Count(strings.Join(got, " "), "crowd") != 10 {
+	if got, _ := find(10, 0, 0); strings.Count(strings.Join(got, " "), "crowd") != 10 {
 		t.Errorf("with any number a host %s", got)
 	}
 	seen := make(map[page.URL]bool)
 	for offset := 0; offset < ranked+40; offset += 7 {
-		res, err := r.Search(t.Context(), query, Options{Unfold: true, Limit: 7, Offset: offset, PerHost: 2})
+		res, err := r.Search(t.Context(), query, search.Options{Unfold: true, Limit: 7, Offset: offset, PerHost: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +224,7 @@ func TestFoldedOfOtherHosts(t *testing.T) {
 		d.Text += strings.Repeat(" padding", 1000) + " everywhere"
 	}
 	apply(t, openTestWriter(t, dir), docs...)
-	res, err := openTestReader(t, dir).Search(t.Context(), "everywhere", Options{Limit: 400, PerHost: 2})
+	res, err := openTestReader(t, dir).Search(t.Context(), "everywhere", search.Options{Limit: 400, PerHost: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,11 @@
 // waiting requests into one SQLite transaction. [OpenReader] opens a reader: any number of
 // processes can read, with or without a writer, even after a writer was killed.
 //
-// The work that needs no files is in packages of its own: analysis turns texts into tokens,
-// query turns queries as typed into expressions, postings decodes the lists of FTS5,
+// Package search finds and ranks documents. It asks one [View], or the shards of an index that is
+// divided ([LocalShard]), and knows nothing of files.
+//
+// Other work that needs no files is in packages of its own, too: analysis turns texts into
+// tokens, query turns queries as typed into expressions, postings decodes the lists of FTS5,
 // snippet cuts snippets from texts, spelling compares words, completion completes typed
 // text, and cksumvfs puts a checksum on each page.
 //

@@ -5,6 +5,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -49,7 +51,7 @@ type Anchor struct {
 // leads to. A site is a host, with or without www., on any scheme and port. What people
 // write about the pages of others says more than the menus of their own pages.
 func FromOtherSite(source, target page.URL) bool {
-	return HostOf(source) != HostOf(target)
+	return search.HostOf(source) != search.HostOf(target)
 }
 
 // Change is one step of the pipeline for one cluster. Make it with [Upsert] or [Delete].

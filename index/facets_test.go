@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
 )
@@ -29,9 +31,9 @@ func TestFacets(t *testing.T) {
 	}
 	apply(t, w, changes...)
 	r := openTestReader(t, dir)
-	search := func(q string, facets bool) *Results {
+	find := func(q string, facets bool) *search.Results {
 		t.Helper()
-		res, err := r.Search(t.Context(), q, Options{Facets: facets, Verbatim: true})
+		res, err := r.Search(t.Context(), q, search.Options{Facets: facets, Verbatim: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +41,7 @@ func TestFacets(t *testing.T) {
 	}
 	for _, q := range []string{"harbour", "rope", "harbour after:2022 before:2023-06", "rope lang:pt", "site:b.example", "harbour xylophone", "after:2021",
 		"harbour -site:www.a.example -lang:de", "rope -filetype:txt", "(site:b.example OR lang:pt) rope", "(rope -site:sub.b.example)"} {
-		with, without := search(q, true), search(q, false)
+		with, without := find(q, true), find(q, false)
 		f := with.Facets
 		if without.Facets != nil {
 			t.Errorf("%s: facets that nobody asked for", q)
@@ -51,15 +53,15 @@ func TestFacets(t *testing.T) {
 		if f.AtLeast || len(f.Sites) == 0 != query.NarrowedBy(q).Site || len(f.Languages) == 0 != query.NarrowedBy(q).Lang || len(f.Years) == 0 || len(f.Types) == 0 {
 			t.Fatalf("%s: %+v", q, f)
 		}
-		for _, list := range [][]Facet{f.Sites, f.Languages, f.Years, f.Types} {
+		for _, list := range [][]search.Facet{f.Sites, f.Languages, f.Years, f.Types} {
 			for _, v := range list {
-				if n := search(query.Narrow(q, v.Filter), false).Total; n != v.Documents {
+				if n := find(query.Narrow(q, v.Filter), false).Total; n != v.Documents {
 					t.Errorf("%s %s: %d documents, and the facet says %d", q, v.Filter, n, v.Documents)
 				}
 			}
 		}
 	}
-	if f := search("xylophone", true).Facets; !reflect.DeepEqual(f, &Facets{Sites: []Facet{}, Languages: []Facet{}, Years: []Facet{}, Types: []Facet{}}) {
+	if f := find("xylophone", true).Facets; !reflect.DeepEqual(f, &search.Facets{Sites: []search.Facet{}, Languages: []search.Facet{}, Years: []search.Facet{}, Types: []search.Facet{}}) {
 		t.Errorf("facets of nothing: %+v", f)
 	}
 }
@@ -89,8 +91,8 @@ func TestFacetsOfPartialMatches(t *testing.T) {
 		"wooden":                   "[{all.example site:all.example 12} {part.example site:part.example 7} {2001:db8::80 site:2001:db8::80 5}]",
 		"ferry":                    "[{many.example site:many.example 120}]",
 	} {
-		var first *Facets
-		for _, o := range []Options{{Limit: 1}, {Limit: 20}, {Offset: 20, Limit: 100}} {
+		var first *search.Facets
+		for _, o := range []search.Options{{Limit: 1}, {Limit: 20}, {Offset: 20, Limit: 100}} {
 			o.Facets = true
 			res, err := r.Search(t.Context(), q, o)
 			if err != nil {

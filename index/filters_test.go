@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -43,9 +45,9 @@ func TestFilters(t *testing.T) {
 	if got, want := fmt.Sprint(f.Languages), "[{en 4} {pt 2} {de 1} {pt-br 1}]"; got != want {
 		t.Errorf("languages %s, want %s", got, want)
 	}
-	for operator, list := range map[string][]Filter{"site:": f.Sites, "lang:": f.Languages} {
+	for operator, list := range map[string][]search.Filter{"site:": f.Sites, "lang:": f.Languages} {
 		for _, l := range list {
-			if res, err := r.Search(t.Context(), "rope "+operator+l.Value, Options{}); err != nil || res.Total != l.Documents {
+			if res, err := r.Search(t.Context(), "rope "+operator+l.Value, search.Options{}); err != nil || res.Total != l.Documents {
 				t.Errorf("%s%s: %d documents (%v), %d were offered", operator, l.Value, res.Total, err, l.Documents)
 			}
 		}

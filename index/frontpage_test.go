@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -21,7 +23,7 @@ func TestDirectoryOfOnePage(t *testing.T) {
 		ops = append(ops, doc(fmt.Sprintf("https://widget.org/how-to-turn-it-%d/", i), "Widget", "A widget turns."))
 	}
 	apply(t, openTestWriter(t, dir), ops...)
-	res, err := openTestReader(t, dir).Search(t.Context(), "widget", Options{Limit: 10})
+	res, err := openTestReader(t, dir).Search(t.Context(), "widget", search.Options{Limit: 10})
 	if err != nil || len(res.Hits) == 0 || res.Hits[0].URL == "https://widget.org/legal/" {
 		t.Errorf("found %+v, %v", res.Hits, err)
 	}
@@ -49,7 +51,7 @@ func TestFrontPageOfMany(t *testing.T) {
 		"part 7 widget":        "https://docs.widget.org/en/1.2/a/7.html",
 	} {
 		for _, limit := range []int{1, 10, 150} {
-			res, err := r.Search(t.Context(), query, Options{Limit: limit, Unfold: true})
+			res, err := r.Search(t.Context(), query, search.Options{Limit: limit, Unfold: true})
 			if err != nil || len(res.Hits) == 0 || string(res.Hits[0].URL) != want {
 				t.Errorf("%q, %d hits: %+v, %v; want %s first", query, limit, res.Hits[:min(1, len(res.Hits))], err, want)
 			}
@@ -84,7 +86,7 @@ func TestFrontPageOfFew(t *testing.T) {
 	apply(t, openTestWriter(t, dir), ops...)
 	r := openTestReader(t, dir)
 	const front = "https://widget.org/"
-	res, err := r.Search(t.Context(), "widget home page", Options{Limit: 10, Explain: true})
+	res, err := r.Search(t.Context(), "widget home page", search.Options{Limit: 10, Explain: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +98,7 @@ func TestFrontPageOfFew(t *testing.T) {
 	if !slices.Equal(found, want) || res.Total != 5 || res.AllWords != 1 {
 		t.Errorf("found %q, %d of %d with all words\nwant %q", found, res.AllWords, res.Total, want)
 	}
-	res, err = r.Search(t.Context(), "widget home page", Options{Limit: 10, Verbatim: true})
+	res, err = r.Search(t.Context(), "widget home page", search.Options{Limit: 10, Verbatim: true})
 	if err != nil || res.Hits[0].URL == front {
 		t.Errorf("verbatim: first %s, %v", res.Hits[0].URL, err)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/indextest"
 	"github.com/webindexer/indexer/index/query"
 )
@@ -29,13 +31,13 @@ func FuzzQuery(f *testing.F) {
 	}
 	r := openTestReader(f, dir)
 	f.Fuzz(func(t *testing.T, q string) {
-		for _, o := range []Options{{Sort: ByDate}, {PerHost: 1, Explain: true, NoSuggestion: true}} {
-			if _, err := r.Search(t.Context(), q, o); err != nil && !errors.As(err, new(*UsageError)) {
+		for _, o := range []search.Options{{Sort: search.ByDate}, {PerHost: 1, Explain: true, NoSuggestion: true}} {
+			if _, err := r.Search(t.Context(), q, o); err != nil && !errors.As(err, new(*search.UsageError)) {
 				t.Fatalf("%q, %+v: %v", q, o, err)
 			}
 		}
-		narrowed, err := r.Search(t.Context(), query.Narrow(q, "site:site1.example.org"), Options{Limit: 100})
-		if err != nil && !errors.As(err, new(*UsageError)) {
+		narrowed, err := r.Search(t.Context(), query.Narrow(q, "site:site1.example.org"), search.Options{Limit: 100})
+		if err != nil && !errors.As(err, new(*search.UsageError)) {
 			t.Fatalf("%q, narrowed: %v", q, err)
 		}
 		for i := range hitsOf(narrowed) {
@@ -43,8 +45,8 @@ func FuzzQuery(f *testing.F) {
 				t.Fatalf("%q, narrowed: %s", q, u)
 			}
 		}
-		res, err := r.Search(t.Context(), q, Options{})
-		if usage := (*UsageError)(nil); errors.As(err, &usage) {
+		res, err := r.Search(t.Context(), q, search.Options{})
+		if usage := (*search.UsageError)(nil); errors.As(err, &usage) {
 			return
 		}
 		if err != nil {
@@ -56,7 +58,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-func hitsOf(res *Results) []Hit {
+func hitsOf(res *search.Results) []search.Hit {
 	if res == nil {
 		return nil
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/internal/killtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
@@ -108,7 +110,7 @@ func TestHammer(t *testing.T) {
 // hammerQuery searches in one of several ways and looks whether all hits are of one
 // generation, and as many as it has.
 func hammerQuery(ctx context.Context, r *Reader, how int) error {
-	o := []Options{{Limit: 100, Unfold: true}, {Limit: 100, Unfold: true, PerHost: 2}, {Limit: 100, Sort: ByDate}, {Limit: 100, Unfold: true, Explain: true}}[how]
+	o := []search.Options{{Limit: 100, Unfold: true}, {Limit: 100, Unfold: true, PerHost: 2}, {Limit: 100, Sort: search.ByDate}, {Limit: 100, Unfold: true, Explain: true}}[how]
 	res, err := r.Search(ctx, "always word", o)
 	if err != nil {
 		return err

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"strings"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webindexer/indexer/index/query"
@@ -14,7 +16,7 @@ import (
 
 // A heading with an address of its own (#fragment) names a part of a page, as an anchor names
 // a page: the reference of all settings is the right page for the name of one. So the second
-// sort compares the query with these headings, too (rerank.go).
+// sort compares the query with these headings, too (search/rerank.go).
 //
 // They are stored with the anchors, as text: cutting them out of the texts of thirty
 // candidates would decompress a megabyte for each query.
@@ -49,19 +51,19 @@ func headingsOf(d *Document, o *page.Outline) string {
 }
 
 // takeHeadings reads stored headings.
-func takeHeadings(stored, language string) ([]name, error) {
-	var list []name
+func takeHeadings(stored, language string) ([]search.Name, error) {
+	var list []search.Name
 	for heading := range strings.Lines(stored) {
-		list = append(list, makeName(strings.TrimSuffix(heading, "\n"), language))
+		list = append(list, search.MakeName(strings.TrimSuffix(heading, "\n"), language))
 	}
 	return list, nil
 }
 
 // bestHeading is how much a heading makes a page the answer to a query. As with titles, the
 // square separates the heading that is the query from those that share words with it.
-func bestHeading(headings []name, words []query.Word) (best float64) {
+func bestHeading(headings []search.Name, words []query.Word) (best float64) {
 	for i := range headings {
-		best = max(best, headings[i].overlap(words))
+		best = max(best, headings[i].Overlap(words))
 	}
 	return headingMost * best * best
 }
@@ -69,7 +71,7 @@ func bestHeading(headings []name, words []query.Word) (best float64) {
 // naming is what the anchors and headings of a document call it, or a part of it.
 type naming struct {
 	anchors  []anchorNames
-	headings []name
+	headings []search.Name
 }
 
 // match is how well the best anchor or heading agrees with a query.
@@ -81,12 +83,12 @@ func (n *naming) match(words []query.Word) float64 {
 // it has analysed, and is safe for concurrent use.
 type AnchorMatcher struct {
 	anchors  *cache.Texts[[]anchorNames] // takeAnchors
-	headings *cache.Texts[[]name]        // takeHeadings
+	headings *cache.Texts[[]search.Name] // takeHeadings
 }
 
 // NewAnchorMatcher makes one that remembers nothing yet.
 func NewAnchorMatcher() *AnchorMatcher {
-	return &AnchorMatcher{cache.NewTexts[[]anchorNames](), cache.NewTexts[[]name]()}
+	return &AnchorMatcher{cache.NewTexts[[]anchorNames](), cache.NewTexts[[]search.Name]()}
 }
 
 // Match takes the anchors and headings of a document as a Portable has them.

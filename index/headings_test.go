@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
@@ -77,7 +79,7 @@ func TestHeadingsRank(t *testing.T) {
 		if err := r.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		res, err := r.Search(t.Context(), "lamp oil", Options{})
+		res, err := r.Search(t.Context(), "lamp oil", search.Options{})
 		if err != nil || len(res.Hits) != 2 {
 			t.Fatalf("%+v, %v", res, err)
 		}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -19,7 +21,7 @@ func TestSinceWhenItCanBeFound(t *testing.T) {
 	}
 	since := func(word string) time.Time {
 		t.Helper()
-		res, err := r.Search(t.Context(), word, Options{})
+		res, err := r.Search(t.Context(), word, search.Options{})
 		if err != nil || len(res.Hits) != 1 {
 			t.Fatalf("%s: %+v, %v", word, res, err)
 		}
@@ -82,15 +84,15 @@ func TestFoundSinceAfterAFailure(t *testing.T) {
 	w := openTestWriter(t, dir)
 	r := openTestReader(t, dir)
 	apply(t, w, Upsert(&Document{Cluster: key("kept"), Seq: 1, URL: "https://kept.example/", Text: "kept"}))
-	search := func() time.Time {
+	find := func() time.Time {
 		t.Helper()
-		res, err := r.Search(t.Context(), "kept", Options{})
+		res, err := r.Search(t.Context(), "kept", search.Options{})
 		if err != nil || len(res.Hits) != 1 {
 			t.Fatalf("%+v, %v", res, err)
 		}
 		return res.Hits[0].IndexedAt
 	}
-	before := search()
+	before := find()
 	failing := func(tx *tables) error {
 		tx.addedRow(1) // the id of what is kept
 		return ErrInvalid
@@ -99,7 +101,7 @@ func TestFoundSinceAfterAFailure(t *testing.T) {
 		t.Fatal("no error")
 	}
 	apply(t, w, Upsert(&Document{Cluster: key("next"), Seq: 1, URL: "https://next.example/", Text: "next"}))
-	if at := search(); !at.Equal(before) {
+	if at := find(); !at.Equal(before) {
 		t.Errorf("it moved from %v to %v", before, at)
 	}
 }

@@ -1,6 +1,10 @@
 package index
 
-import "context"
+import (
+	"context"
+
+	"github.com/webindexer/indexer/index/search"
+)
 
 // LocalShard is a shard whose files this process reads.
 type LocalShard struct {
@@ -15,7 +19,7 @@ func NewLocalShard(name string, r *Reader) LocalShard { return LocalShard{name, 
 func (s LocalShard) Name() string { return s.name }
 
 // Begin implements ShardSource.
-func (s LocalShard) Begin(ctx context.Context) (Session, error) {
+func (s LocalShard) Begin(ctx context.Context) (search.Session, error) {
 	v, err := s.reader.Snapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -27,7 +31,7 @@ func (s LocalShard) Begin(ctx context.Context) (Session, error) {
 type ownView struct{ viewShard }
 
 // Ask implements Session.
-func (s *ownView) Ask(ctx context.Context, q *Question) (*Answer, error) {
+func (s *ownView) Ask(ctx context.Context, q *search.Question) (*search.Answer, error) {
 	a, err := s.viewShard.Ask(ctx, q)
 	if err != nil {
 		return nil, explain(s.v.dir, s.v.path, "search", err)

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/postings"
 )
 
@@ -49,7 +51,7 @@ func BenchmarkSearchUnmerged(b *testing.B) {
 				for k := range readers {
 					at := (k + i) % len(readers) // none is always the first to ask
 					began := time.Now()
-					if _, err := readers[at].Search(b.Context(), q, Options{NoSuggestion: true}); err != nil {
+					if _, err := readers[at].Search(b.Context(), q, search.Options{NoSuggestion: true}); err != nil {
 						b.Fatal(err)
 					}
 					took[at] += time.Since(began)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )
@@ -174,7 +176,7 @@ func checkFullText(t *testing.T, r *Reader, h *history) {
 	}
 	for n := 1; n <= h.words; n++ {
 		word := fmt.Sprint("uniq", n)
-		res, err := r.Search(t.Context(), word, Options{})
+		res, err := r.Search(t.Context(), word, search.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +187,7 @@ func checkFullText(t *testing.T, r *Reader, h *history) {
 			t.Errorf("%s: %+v, want nothing", word, res.Hits)
 		}
 	}
-	res, err := r.Search(t.Context(), "common", Options{})
+	res, err := r.Search(t.Context(), "common", search.Options{})
 	if err != nil || res.Total != len(h.state) {
 		t.Errorf("common: total %d (%v), want %d", res.Total, err, len(h.state))
 	}

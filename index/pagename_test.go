@@ -1,6 +1,10 @@
 package index
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/webindexer/indexer/index/search"
+)
 
 // TestFrontPage: the name of a host alone finds its front page first, with more words it is a word
 // like others, and no other page of the host, nor an address like the name, gains by it.
@@ -19,7 +23,7 @@ func TestFrontPage(t *testing.T) {
 		"the widget":    "https://press.example/widget",
 		"press":         "https://press.example/widget",
 	} {
-		res, err := r.Search(t.Context(), query, Options{})
+		res, err := r.Search(t.Context(), query, search.Options{})
 		if err != nil || len(res.Hits) == 0 || string(res.Hits[0].URL) != want {
 			t.Errorf("%q: %+v, %v; want %s first", query, res.Hits, err, want)
 		}

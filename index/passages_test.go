@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -29,14 +31,14 @@ func TestPreferPassages(t *testing.T) {
 	shards := newDivided(t, 3)
 	shards.apply(t, list...)
 	r := openTestReader(t, w.dir)
-	search := func(q string) []Hit {
+	find := func(q string) []search.Hit {
 		t.Helper()
-		o := Options{Explain: true, Weights: DefaultWeights}
+		o := search.Options{Explain: true, Weights: search.DefaultWeights}
 		o.Weights.Typed = 0
 		res := searchBoth(t, r, shards, q, o)
 		return res.Hits
 	}
-	hits := search("mend torn nets")
+	hits := find("mend torn nets")
 	for i, want := range []struct {
 		host   string
 		factor float64
@@ -46,7 +48,7 @@ func TestPreferPassages(t *testing.T) {
 		}
 	}
 	for _, q := range []string{"nets", "letters", "page one"} {
-		if i := slices.IndexFunc(search(q), func(h Hit) bool { return h.Explanation.PassageFactor != 1 }); i >= 0 {
+		if i := slices.IndexFunc(find(q), func(h search.Hit) bool { return h.Explanation.PassageFactor != 1 }); i >= 0 {
 			t.Errorf("%q: a passage counts", q)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/completion"
 	"github.com/webindexer/indexer/index/postings"
@@ -18,7 +20,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// An index that is not made of files, such as one on a search server, is a [Session] of its
+// An index that is not made of files, such as one on a search server, is a [search.Session] of its
 // own. What it needs of this package besides is here, so that it analyses, scores and shows
 // documents as the files do.
 
@@ -56,7 +58,7 @@ func MakePortable(c *Change) (*Portable, error) {
 		Columns: b.columns, Words: b.spelled, Outline: b.outline, Head: b.head, Rest: b.rest,
 		Members: p.members, Anchors: p.anchors, Headings: b.headings,
 		Sketch: b.sketch[:], Translations: b.translations,
-		Host: HostOf(d.URL), Sample: sketch.UnpackSample(b.sample),
+		Host: search.HostOf(d.URL), Sample: sketch.UnpackSample(b.sample),
 	}
 	if st := analysis.StemmerFor(d.Language); st != nil {
 		out.Stemmer = st.Name
@@ -115,7 +117,7 @@ func TextsOf(c *analysis.Columns) ColumnTexts {
 // ScoreTexts returns the BM25 scores (bm25.go) of a document with the given number of
 // tokens in all columns, one for each of the weights. They equal the scores computed
 // from posting lists.
-func ScoreTexts(expr *query.Expr, st Statistics, tokens int64, columns *ColumnTexts, weights ...Weights) ([]float64, error) {
+func ScoreTexts(expr *query.Expr, st search.Statistics, tokens int64, columns *ColumnTexts, weights ...search.Weights) ([]float64, error) {
 	phrases := expr.Scored()
 	if len(phrases) != len(st.Documents) {
 		return nil, fmt.Errorf("statistics of %d phrases for an expression with %d", len(st.Documents), len(phrases))
@@ -172,7 +174,7 @@ const MaxCompleted = completion.MaxDocuments
 
 // Find answers a question about a state of the index. When the table has to be made, fill calls add
 // with each document, and with the anchors of a Portable.
-func (c *Completions) Find(ctx context.Context, state State, q *CompletionQuestion, fill func(ctx context.Context, add func(u page.URL, language, title, anchors string, rank float64) error) error) ([]Completion, error) {
+func (c *Completions) Find(ctx context.Context, state State, q *search.CompletionQuestion, fill func(ctx context.Context, add func(u page.URL, language, title, anchors string, rank float64) error) error) ([]search.Completion, error) {
 	return c.find(ctx, state, q, func(ctx context.Context, b *completion.Builder) error {
 		return fill(ctx, func(u page.URL, language, title, anchors string, rank float64) error {
 			return addCompletions(b, string(u), language, title, anchors, rank)
@@ -182,7 +184,7 @@ func (c *Completions) Find(ctx context.Context, state State, q *CompletionQuesti
 
 // ShowText sets what a hit shows of its text. Outline and head are those of a Portable, and
 // more says that it has a Rest.
-func ShowText(h *Hit, outline, head []byte, more bool, c *query.Query, repeated Repeated) error {
+func ShowText(h *search.Hit, outline, head []byte, more bool, c *query.Query, repeated Repeated) error {
 	if err := showText(h, outline, head, more, c, repeated.set.has); err != nil {
 		return fmt.Errorf("%s: %w", h.URL, err)
 	}
@@ -190,7 +192,7 @@ func ShowText(h *Hit, outline, head []byte, more bool, c *query.Query, repeated 
 }
 
 // ShowMembers sets the duplicates of a hit, of the members of a Portable.
-func ShowMembers(h *Hit, members string) (err error) {
+func ShowMembers(h *search.Hit, members string) (err error) {
 	h.Duplicates, err = duplicates([]byte(members), h.URL)
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -28,7 +30,7 @@ func TestProminent(t *testing.T) {
 		"tool parts name7": "https://widget.org/manual/parts/7",
 	} {
 		for _, limit := range []int{1, 10, 150} {
-			res, err := r.Search(t.Context(), query, Options{Limit: limit, Unfold: true})
+			res, err := r.Search(t.Context(), query, search.Options{Limit: limit, Unfold: true})
 			if err != nil || len(res.Hits) == 0 || string(res.Hits[0].URL) != want {
 				t.Errorf("%q, %d hits: %+v, %v; want %s first", query, limit, res.Hits[:min(1, len(res.Hits))], err, want)
 			}

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )
@@ -175,7 +177,7 @@ func TestQueryModel(t *testing.T) {
 	w := openTestWriter(t, t.TempDir())
 	apply(t, w, changes...)
 	r := openTestReader(t, w.dir)
-	o := Options{Limit: MaxResults, Unfold: true, Verbatim: true, NoSuggestion: true, Facets: true}
+	o := search.Options{Limit: search.MaxResults, Unfold: true, Verbatim: true, NoSuggestion: true, Facets: true}
 	for range testenv.Size(50, 150, 5000) {
 		q := randomAsked(rng)
 		var want []string
@@ -194,15 +196,15 @@ func TestQueryModel(t *testing.T) {
 		}
 		slices.Sort(got)
 		slices.Sort(want)
-		if res.AllWords != len(want) || len(want) < MaxResults && !slices.Equal(got, want) {
+		if res.AllWords != len(want) || len(want) < search.MaxResults && !slices.Equal(got, want) {
 			t.Fatalf("%s finds %d documents, want %d\n got %q\nwant %q", q.text, res.AllWords, len(want), got, want)
 		}
 		if res.Total != res.AllWords {
 			continue
 		}
-		for _, list := range [][]Facet{res.Facets.Sites, res.Facets.Languages, res.Facets.Years, res.Facets.Types} {
+		for _, list := range [][]search.Facet{res.Facets.Sites, res.Facets.Languages, res.Facets.Years, res.Facets.Types} {
 			for _, f := range list {
-				left, err := r.Search(t.Context(), q.text+" "+f.Filter, Options{Verbatim: true})
+				left, err := r.Search(t.Context(), q.text+" "+f.Filter, search.Options{Verbatim: true})
 				if err != nil || left.AllWords != f.Documents {
 					t.Fatalf("%s: facet %+v, and its filter leaves %+v, %v", q.text, f, left, err)
 				}

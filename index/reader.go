@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/analysis"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -22,7 +24,7 @@ type Reader struct {
 	dir, path  string
 	db         *sql.DB
 	statements map[string]*sql.Stmt // prepared, by text
-	names      *names
+	names      *search.Names
 	anchors    *AnchorMatcher
 	newest     newestCache
 	meta       meta
@@ -120,7 +122,7 @@ func openReader(ctx context.Context, dir, path string, immutable bool) (*Reader,
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Reader{dir: dir, path: path, db: db, statements: statements, names: NewNames(), anchors: NewAnchorMatcher(), meta: m, file: file}, nil
+	return &Reader{dir: dir, path: path, db: db, statements: statements, names: search.NewNames(), anchors: NewAnchorMatcher(), meta: m, file: file}, nil
 }
 
 func exists(path string) bool {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"testing"
+
+	"github.com/webindexer/indexer/index/search"
 )
 
 // TestSnapshot: a view does not move while the writer continues.
@@ -25,7 +27,7 @@ func TestSnapshot(t *testing.T) {
 			t.Errorf("%d documents, want %d (%v)", n, want, err)
 		}
 	}
-	res, err := v.Search(t.Context(), "lang:en", Options{Limit: 100})
+	res, err := v.Search(t.Context(), "lang:en", search.Options{Limit: 100})
 	if err != nil || res.Total != 10 || len(res.Hits) != 10 {
 		t.Errorf("%+v %v", res, err)
 	}
@@ -44,7 +46,7 @@ func TestPages(t *testing.T) {
 	r := openTestReader(t, dir)
 	word := newVocabulary(1).words[3]
 	for _, q := range []string{word, "lang:en", word + " zzzz", word + " nowhere elephants"} {
-		whole, err := r.Search(t.Context(), q, Options{Limit: 300})
+		whole, err := r.Search(t.Context(), q, search.Options{Limit: 300})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +54,7 @@ func TestPages(t *testing.T) {
 			t.Fatalf("%s: %d hits of %d", q, len(whole.Hits), whole.Total)
 		}
 		for offset := 0; offset < len(whole.Hits); offset += 37 {
-			part, err := r.Search(t.Context(), q, Options{Limit: 37, Offset: offset})
+			part, err := r.Search(t.Context(), q, search.Options{Limit: 37, Offset: offset})
 			if err != nil || part.Total != whole.Total {
 				t.Fatalf("%s from %d: total %d, want %d (%v)", q, offset, part.Total, whole.Total, err)
 			}
@@ -63,9 +65,9 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range []Options{{Limit: -1}, {Offset: -1}, {Limit: MaxResults + 1}, {Limit: 10, Offset: MaxResults}, {Weights: Weights{Body: -1}}} {
+	for _, o := range []search.Options{{Limit: -1}, {Offset: -1}, {Limit: search.MaxResults + 1}, {Limit: 10, Offset: search.MaxResults}, {Weights: search.Weights{Body: -1}}} {
 		_, err := r.Search(t.Context(), word, o)
-		if usage := (*UsageError)(nil); !errors.As(err, &usage) {
+		if usage := (*search.UsageError)(nil); !errors.As(err, &usage) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -149,18 +151,18 @@ func TestCancelledSearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.Search(ctx, word, Options{}); err != nil {
+	if _, err := v.Search(ctx, word, search.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	if res, err := v.Search(ctx, word, Options{}); err == nil {
+	if res, err := v.Search(ctx, word, search.Options{}); err == nil {
 		t.Errorf("cancelled, and yet %+v", res)
 	}
 	if err := v.Close(); err != nil {
 		t.Error(err)
 	}
 	for range 2 * readerConns { // no connection was lost
-		if res, err := r.Search(t.Context(), word, Options{}); err != nil || res.Total == 0 {
+		if res, err := r.Search(t.Context(), word, search.Options{}); err != nil || res.Total == 0 {
 			t.Errorf("%+v, %v", res, err)
 		}
 	}

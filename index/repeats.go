@@ -10,6 +10,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
@@ -183,7 +185,7 @@ func (t *tables) uncount(id int64) error {
 	var sample []byte
 	found, err := t.row("SELECT d.url, s.sample FROM sketches s JOIN docs d ON d.id=s.id WHERE s.id=?", []any{id}, &url, &sample)
 	if found {
-		t.repeats.add(HostOf(page.URL(url)), sample, -1)
+		t.repeats.add(search.HostOf(page.URL(url)), sample, -1)
 	}
 	return err
 }

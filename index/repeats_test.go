@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )
@@ -100,7 +102,7 @@ func TestRepeatedSnippets(t *testing.T) {
 	}
 	defer r.Close()
 	for _, query := range []string{"ferry", "quinces"} {
-		res, err := r.Search(t.Context(), query, Options{})
+		res, err := r.Search(t.Context(), query, search.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

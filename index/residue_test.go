@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )
@@ -88,7 +90,7 @@ func sameIndex(t *testing.T, got, want *Reader, urls []page.URL, rng *rand.Rand)
 			asked = groupedQuery(rng, text)
 		}
 		asked += []string{"", " letter"}[rng.IntN(2)]
-		o := Options{Limit: 1 + rng.IntN(50), Facets: true, Explain: true, PerHost: rng.IntN(3), Sort: Sort(rng.IntN(4) / 3), NoSuggestion: true}
+		o := search.Options{Limit: 1 + rng.IntN(50), Facets: true, Explain: true, PerHost: rng.IntN(3), Sort: search.Sort(rng.IntN(4) / 3), NoSuggestion: true}
 		same(asked, func(r *Reader) (any, error) {
 			res, err := r.Search(t.Context(), asked, o)
 			if err == nil {
@@ -103,7 +105,7 @@ func sameIndex(t *testing.T, got, want *Reader, urls []page.URL, rng *rand.Rand)
 	same("filters", func(r *Reader) (any, error) { return r.Filters(t.Context()) })
 	for _, u := range urls[:min(len(urls), 20)] {
 		same("similar to "+string(u), func(r *Reader) (any, error) {
-			list, err := r.Similar(t.Context(), u, SimilarOptions{Threshold: 0.2})
+			list, err := r.Similar(t.Context(), u, search.SimilarOptions{Threshold: 0.2})
 			if err == nil {
 				list.TookMS = 0
 			}
@@ -111,7 +113,7 @@ func sameIndex(t *testing.T, got, want *Reader, urls []page.URL, rng *rand.Rand)
 		})
 	}
 	for range 30 {
-		q := CompletionQuestion{Typed: text(1)[:1], N: MaxCompletions}
+		q := search.CompletionQuestion{Typed: text(1)[:1], N: search.MaxCompletions}
 		same("completions of "+q.Typed, func(r *Reader) (any, error) { return r.Complete(t.Context(), q) })
 	}
 }

@@ -3,6 +3,8 @@ package index
 import (
 	"bytes"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/analysis"
 )
 
@@ -86,7 +88,7 @@ func (t *tables) indexText(id int64, p *prepared) error {
 	if err := t.addStemmer(analysis.StemmerFor(p.Doc.Language)); err != nil {
 		return err
 	}
-	t.repeats.add(HostOf(p.Doc.URL), p.body.sample, 1)
+	t.repeats.add(search.HostOf(p.Doc.URL), p.body.sample, 1)
 	if err := t.putSketch(id, p.body); err != nil {
 		return err
 	}

@@ -2,127 +2,65 @@ package index
 
 import (
 	"context"
-	"time"
+	"errors"
 
-	"github.com/webindexer/indexer/index/analysis"
-	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
+
+	"github.com/webindexer/indexer/page"
 )
 
-// FillBelow is the number of documents with all the words below which documents with any of
-// them follow. It does not depend on the requested page, so that the pages of a result, and
-// its total, agree.
-const FillBelow = 10
-
-// rerankTop is how many of the best documents by BM25 are sorted again (rerank.go).
-const rerankTop = 100
-
-// Run searches one shard. See package query for the syntax of queries: one that cannot be run gives
-// a [UsageError]. What is computed of names is kept in n for other searches.
-func Run(ctx context.Context, in Session, n *names, q string, opts Options) (*Results, error) {
-	begun := time.Now()
-	if err := opts.check(); err != nil {
-		return nil, err
-	}
-	res, err := searchAll(ctx, newFanout(in), n, q, &opts)
-	if err != nil {
-		return nil, err
-	}
-	res.TookMS = float64(time.Since(begun).Microseconds()) / 1000
-	return res, nil
+// Search finds documents; package query has the syntax of queries. A query that cannot be
+// run gives a [search.UsageError]. No query makes SQLite fail.
+func (v *View) Search(ctx context.Context, q string, opts search.Options) (*search.Results, error) {
+	res, err := search.Run(ctx, &viewShard{v: v}, v.names, q, opts)
+	return res, v.explain("search", err)
 }
 
-// searchAll searches all shards of a fanout.
-func searchAll(ctx context.Context, from *fanout, n *names, q string, opts *Options) (*Results, error) {
-	if err := from.readStemmers(ctx); err != nil {
-		return nil, err
-	}
-	inUse := stemmersOf(from.stemmers)
-	c, err := query.Compile(q, inUse, opts.Verbatim)
-	if err != nil {
-		return nil, err
-	}
-	s := newSearch(from, n, c, opts, q)
-	found, err := s.run(ctx, inUse)
-	if s.res.Total == 0 {
-		s.res.Notes = append(s.res.Notes, s.c.IfNothing...)
-	}
-	s.res.Folded = countFolded(found) // not before: diversify may leave out what something was folded into
-	if err == nil && opts.Facets {
-		s.res.Facets, err = s.facets(ctx, found)
-	}
-	if err == nil && opts.Offset < len(found) {
-		found = found[opts.Offset:min(len(found), opts.Offset+opts.Limit)]
-		err = s.show(ctx, found)
-		if err == nil && opts.Explain {
-			err = s.explain(ctx, found, s.res.Hits)
-		}
-	}
-	return s.res, err
+// Search is [View.Search] on the newest state.
+func (r *Reader) Search(ctx context.Context, query string, opts search.Options) (*search.Results, error) {
+	return inView(ctx, r, func(v *View) (*search.Results, error) { return v.Search(ctx, query, opts) })
 }
 
-func newSearch(from *fanout, n *names, c *query.Query, opts *Options, q string) *search {
-	language := queryLanguage(c, opts.Language)
-	for i := range c.Words {
-		w := &c.Words[i]
-		w.Stop = w.Stop || analysis.IsStopWord(w.Typed, language)
-	}
-	return &search{from: from, names: n, c: c, opts: opts, language: language, versions: askedVersions(c.Text), res: &Results{Query: q, Ignored: c.Ignored, Notes: c.Notes, Hits: []Hit{}}}
+// Filters counts documents by site and by language.
+func (v *View) Filters(ctx context.Context) (search.Filters, error) {
+	list, err := search.FiltersOf(ctx, &viewShard{v: v})
+	return list, v.explain("filters", err)
 }
 
-// run finds the candidates of the query or, if the query is misspelled and no document has
-// all its words, of the query that was likely meant. That is decided before documents with
-// some of the words are looked for, which are then not needed.
-func (s *search) run(ctx context.Context, inUse []*analysis.Stemmer) ([]candidate, error) {
-	found, err := s.withAll(ctx)
-	if err != nil || s.res.AllWords > suggestRare || len(s.c.Terms) == 0 || s.opts.NoSuggestion {
-		return s.filled(ctx, found, err)
-	}
-	meant, err := s.suggest(ctx, inUse)
-	if err != nil {
-		return nil, err
-	}
-	if meant.documents > s.res.AllWords {
-		s.res.Suggestion = meant.query
-	}
-	if s.res.AllWords == 0 && meant.documents > 0 && !s.opts.Verbatim {
-		return s.instead(ctx, meant.query, inUse)
-	}
-	found, err = s.filled(ctx, found, nil)
-	switch {
-	case err != nil || s.res.Total > 0:
-	case meant.query != "" && !s.opts.Verbatim:
-		return s.instead(ctx, meant.query, inUse)
-	case meant.query == "":
-		s.res.Suggestion, err = s.unquoted(ctx, inUse)
-	}
-	return found, err
+// Filters is [View.Filters] of the newest state.
+func (r *Reader) Filters(ctx context.Context) (search.Filters, error) {
+	return inView(ctx, r, func(v *View) (search.Filters, error) { return v.Filters(ctx) })
 }
 
-// instead continues with another query that finds something.
-func (s *search) instead(ctx context.Context, text string, inUse []*analysis.Stemmer) ([]candidate, error) {
-	c, err := query.Compile(text, inUse, s.opts.Verbatim)
-	if err != nil {
-		return nil, err
-	}
-	other := newSearch(s.from, s.names, c, s.opts, s.res.Query)
-	found, err := other.withAll(ctx)
-	if found, err = other.filled(ctx, found, err); err != nil || other.res.Total == 0 {
-		return found, err
-	}
-	other.res.Suggestion, other.res.ShowingFor = text, text
-	*s = *other
-	return found, nil
+// Similar lists the pages whose main content is similar to that of the document with a URL,
+// or with a member of that URL. It compares the sketches of all documents, which it reads
+// one after the other. Errors: [search.ErrNotIndexed].
+func (v *View) Similar(ctx context.Context, u page.URL, opts search.SimilarOptions) (*search.SimilarPages, error) {
+	res, err := search.Similar(ctx, &viewShard{v: v}, u, opts)
+	return res, v.explain("find similar pages", err)
 }
 
-// show makes hits of the candidates of one page.
-func (s *search) show(ctx context.Context, page []candidate) (err error) {
-	if s.res.Hits, err = s.from.hits(ctx, page, s.c); err != nil {
+// Similar is [View.Similar] on the newest state.
+func (r *Reader) Similar(ctx context.Context, u page.URL, opts search.SimilarOptions) (*search.SimilarPages, error) {
+	return inView(ctx, r, func(v *View) (*search.SimilarPages, error) { return v.Similar(ctx, u, opts) })
+}
+
+// Complete finds completions, best first. They may be those of an earlier state of the index,
+// and none while they are being collected for the first time ([completions]).
+func (v *View) Complete(ctx context.Context, q search.CompletionQuestion) ([]search.Completion, error) {
+	list, err := search.Complete(ctx, &viewShard{v: v}, q)
+	return list, v.explain("complete a query", err)
+}
+
+// Complete is [View.Complete] on the newest state.
+func (r *Reader) Complete(ctx context.Context, q search.CompletionQuestion) ([]search.Completion, error) {
+	return inView(ctx, r, func(v *View) ([]search.Completion, error) { return v.Complete(ctx, q) })
+}
+
+// explain says what failed on which index, unless what was asked is at fault.
+func (v *View) explain(what string, err error) error {
+	if usage := (*search.UsageError)(nil); err == nil || errors.As(err, &usage) || errors.Is(err, search.ErrNotIndexed) {
 		return err
 	}
-	for i := range page {
-		h, c := &s.res.Hits[i], &page[i]
-		h.Position, h.Score, h.Rank, h.MoreFromHost = s.opts.Offset+i+1, c.score, c.rank, c.moreFromHost
-		h.Also = c.alsoOf()
-	}
-	return nil
+	return explain(v.dir, v.path, what, err)
 }

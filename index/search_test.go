@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
@@ -18,12 +20,12 @@ func TestLongQueries(t *testing.T) {
 	r := openTestReader(t, dir)
 	for _, unit := range []string{"harbour ", "harbour-", "東京都庁", `"東京 harbour" `, "-x ", `"`, "site:a.example ", "🚀"} {
 		longest := strings.Repeat(unit, query.MaxBytes/len(unit))
-		_, err := r.Search(t.Context(), longest, Options{})
-		if usage := (*UsageError)(nil); err != nil && !errors.As(err, &usage) {
+		_, err := r.Search(t.Context(), longest, search.Options{})
+		if usage := (*search.UsageError)(nil); err != nil && !errors.As(err, &usage) {
 			t.Errorf("%d bytes of %q: %v", len(longest), unit, err)
 		}
-		usage := (*UsageError)(nil)
-		if _, err = r.Search(t.Context(), strings.Repeat(unit, 10<<10/len(unit)), Options{}); !errors.As(err, &usage) || !strings.Contains(usage.Reason, "at most 4096") {
+		usage := (*search.UsageError)(nil)
+		if _, err = r.Search(t.Context(), strings.Repeat(unit, 10<<10/len(unit)), search.Options{}); !errors.As(err, &usage) || !strings.Contains(usage.Reason, "at most 4096") {
 			t.Errorf("10 KiB of %q: %v", unit, err)
 		}
 	}
@@ -42,7 +44,7 @@ func TestFoundByName(t *testing.T) {
 		changes = append(changes, doc(fmt.Sprint("page", i), "rope", "harbour harbour harbour harbour"))
 	}
 	apply(t, w, changes...)
-	res, err := openTestReader(t, dir).Search(t.Context(), "harbour", Options{Weights: Weights{Title: 1, Body: 1, TitleMatch: 32}})
+	res, err := openTestReader(t, dir).Search(t.Context(), "harbour", search.Options{Weights: search.Weights{Title: 1, Body: 1, TitleMatch: 32}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func TestNeverNothing(t *testing.T) {
 		}
 		rng.Shuffle(len(query), func(i, j int) { query[i], query[j] = query[j], query[i] })
 		q := strings.Join(query, " ")
-		for _, o := range []Options{{}, {NoSuggestion: true}, {Sort: ByDate}, {PerHost: 2}} {
+		for _, o := range []search.Options{{}, {NoSuggestion: true}, {Sort: search.ByDate}, {PerHost: 2}} {
 			res, err := r.Search(t.Context(), q, o)
 			if err != nil {
 				t.Fatalf("%s: %v", q, err)
@@ -102,8 +104,8 @@ func TestTinyWeights(t *testing.T) {
 	dir := t.TempDir()
 	apply(t, openTestWriter(t, dir), Upsert(&Document{Cluster: key("a"), Seq: 1, URL: "https://a.example/", Title: "harbour"}))
 	r := openTestReader(t, dir)
-	for _, w := range []Weights{{Title: 1e-7}, {Title: 1, URL: 1e-300}, {Title: MaxWeight, Body: 123456.789e-3}} {
-		if res, err := r.Search(t.Context(), "harbour", Options{Weights: w}); err != nil || res.Total != 1 {
+	for _, w := range []search.Weights{{Title: 1e-7}, {Title: 1, URL: 1e-300}, {Title: search.MaxWeight, Body: 123456.789e-3}} {
+		if res, err := r.Search(t.Context(), "harbour", search.Options{Weights: w}); err != nil || res.Total != 1 {
 			t.Errorf("%+v: %+v, %v", w, res, err)
 		}
 	}
@@ -117,7 +119,7 @@ func TestLongTitle(t *testing.T) {
 	apply(t, w, Upsert(&Document{Cluster: key("a"), Seq: 1, URL: "https://a.example/1.2/", Title: long, Text: "boats", Language: "en"}))
 	r := openTestReader(t, w.dir)
 	for _, q := range []string{"harbour", "harbour boats", "site:a.example", "harbour 1.2"} {
-		res, err := r.Search(t.Context(), q, Options{})
+		res, err := r.Search(t.Context(), q, search.Options{})
 		if err != nil || len(res.Hits) != 1 || res.Hits[0].Title != long {
 			t.Errorf("%s: %d hits, %v", q, len(res.Hits), err)
 		}

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/page"
@@ -17,7 +19,7 @@ const maxHitSections = 4
 //
 // Only headings are compared. Comparing the texts of sections would analyse every text
 // again, and a passage in the middle of a section is what the snippet is for.
-func showText(h *Hit, outline, head []byte, more bool, c *query.Query, repeated func(slot uint16) bool) error {
+func showText(h *search.Hit, outline, head []byte, more bool, c *query.Query, repeated func(slot uint16) bool) error {
 	text, parts, err := headOf(outline, head, more)
 	if err != nil {
 		return err
@@ -30,7 +32,7 @@ func showText(h *Hit, outline, head []byte, more bool, c *query.Query, repeated 
 			break
 		}
 		fragment := url.URL{Fragment: sections[found.Place].ID}
-		h.Sections = append(h.Sections, Section{string(h.URL) + "#" + fragment.EscapedFragment(), titles[found.Place], i == 0 && found.Complete})
+		h.Sections = append(h.Sections, search.Section{URL: string(h.URL) + "#" + fragment.EscapedFragment(), Title: titles[found.Place], Answers: i == 0 && found.Complete})
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
@@ -18,8 +20,8 @@ import (
 // divided is the documents of an index in several shards, and a search of all.
 type divided struct {
 	writers []*Writer
-	sources []ShardSource
-	*Shards
+	sources []search.ShardSource
+	*search.Shards
 }
 
 func newDivided(t testing.TB, n int) *divided {
@@ -29,7 +31,7 @@ func newDivided(t testing.TB, n int) *divided {
 		d.writers = append(d.writers, openTestWriter(t, dir))
 		d.sources = append(d.sources, NewLocalShard(fmt.Sprintf("shard %d of %d", i, n), openTestReader(t, dir)))
 	}
-	d.Shards = NewShards(d.sources)
+	d.Shards = search.NewShards(d.sources)
 	return d
 }
 
@@ -48,7 +50,7 @@ func (d *divided) apply(t testing.TB, changes ...Change) {
 }
 
 // searchBoth searches an index, and wants the same results of the shards.
-func searchBoth(t testing.TB, r *Reader, shards *divided, q string, o Options) *Results {
+func searchBoth(t testing.TB, r *Reader, shards *divided, q string, o search.Options) *search.Results {
 	t.Helper()
 	res, err := r.Search(t.Context(), q, o)
 	if err != nil {
@@ -63,9 +65,9 @@ func searchBoth(t testing.TB, r *Reader, shards *divided, q string, o Options) *
 }
 
 // sameResults compares everything but times of this machine.
-func sameResults(t testing.TB, asked string, got, want *Results) {
+func sameResults(t testing.TB, asked string, got, want *search.Results) {
 	t.Helper()
-	comparable := func(r Results) *Results {
+	comparable := func(r search.Results) *search.Results {
 		r.TookMS = 0
 		r.Hits = slices.Clone(r.Hits)
 		for i := range r.Hits {
@@ -81,7 +83,7 @@ func sameResults(t testing.TB, asked string, got, want *Results) {
 	t.Errorf("%s\n got %s\nwant %s", asked, shown(got), shown(want))
 }
 
-func shown(r *Results) string {
+func shown(r *search.Results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "total %d, all words %d, suggestion %q for %q, notes %q, incomplete %q", r.Total, r.AllWords, r.Suggestion, r.ShowingFor, r.Notes, r.Incomplete)
 	for _, h := range r.Hits {
@@ -125,7 +127,7 @@ func TestShards(t *testing.T) {
 			asked = fmt.Sprintf("site%d%s", rng.IntN(9), []string{"", " home page", " " + text(1), " example"}[rng.IntN(4)])
 		}
 		asked += []string{"", " after:2024", " before:2024-06"}[rng.IntN(3)]
-		o := Options{Limit: 1 + rng.IntN(30), PerHost: rng.IntN(4), Sort: Sort(rng.IntN(5) / 4), Explain: rng.IntN(2) == 0, Verbatim: rng.IntN(4) == 0, Weights: randomWeights(rng)}
+		o := search.Options{Limit: 1 + rng.IntN(30), PerHost: rng.IntN(4), Sort: search.Sort(rng.IntN(5) / 4), Explain: rng.IntN(2) == 0, Verbatim: rng.IntN(4) == 0, Weights: randomWeights(rng)}
 		if rng.IntN(4) == 0 {
 			o.Offset = rng.IntN(size)
 		}
@@ -174,7 +176,7 @@ func TestTiedShards(t *testing.T) {
 	apply(t, w, changes...)
 	d.apply(t, changes...)
 	one := openTestReader(t, w.dir)
-	for _, o := range []Options{{}, {Limit: 200}, {PerHost: 2}, {Offset: 90, Limit: 20}, {Sort: ByDate}} {
+	for _, o := range []search.Options{{}, {Limit: 200}, {PerHost: 2}, {Offset: 90, Limit: 20}, {Sort: search.ByDate}} {
 		want, err := one.Search(t.Context(), "harbour", o)
 		if err != nil {
 			t.Fatal(err)
@@ -201,7 +203,7 @@ func TestMovedBetweenShards(t *testing.T) {
 		}
 	}
 	for _, q := range []string{"harbour", "harbour tides", "tides walrus", `"keeper of the lighthouse"`} {
-		for _, o := range []Options{{}, {Unfold: true}, {Sort: ByDate}} {
+		for _, o := range []search.Options{{}, {Unfold: true}, {Sort: search.ByDate}} {
 			res, err := d.Search(t.Context(), q, o)
 			if err != nil {
 				t.Fatal(err)
@@ -218,7 +220,7 @@ func TestMovedBetweenShards(t *testing.T) {
 			}
 		}
 	}
-	similar, err := d.Similar(t.Context(), "https://stays0-1.example/", SimilarOptions{Threshold: 0.01})
+	similar, err := d.Similar(t.Context(), "https://stays0-1.example/", search.SimilarOptions{Threshold: 0.01})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,13 +237,13 @@ func TestMovedBetweenShards(t *testing.T) {
 
 // lame is a shard that fails at its n-th question, or at the beginning.
 type lame struct {
-	ShardSource
+	search.ShardSource
 	after int
 }
 
 var errLame = errors.New("the machine is gone")
 
-func (l lame) Begin(ctx context.Context) (Session, error) {
+func (l lame) Begin(ctx context.Context) (search.Session, error) {
 	if l.after == 0 {
 		return nil, errLame
 	}
@@ -250,11 +252,11 @@ func (l lame) Begin(ctx context.Context) (Session, error) {
 }
 
 type lameSession struct {
-	Session
+	search.Session
 	left int
 }
 
-func (s *lameSession) Ask(ctx context.Context, q *Question) (*Answer, error) {
+func (s *lameSession) Ask(ctx context.Context, q *search.Question) (*search.Answer, error) {
 	if s.left--; s.left <= 0 {
 		return nil, errLame
 	}
@@ -267,17 +269,17 @@ func TestMissingShard(t *testing.T) {
 	rng := testenv.Random(t)
 	d := newDivided(t, 3)
 	d.apply(t, scoredChanges(60, rng)...)
-	others := NewShards([]ShardSource{d.sources[0], d.sources[2]})
+	others := search.NewShards([]search.ShardSource{d.sources[0], d.sources[2]})
 	for after := range 12 {
-		s := NewShards([]ShardSource{d.sources[0], lame{d.sources[1], after}, d.sources[2]})
-		got, err := s.Search(t.Context(), "harbour musuem", Options{Explain: true})
+		s := search.NewShards([]search.ShardSource{d.sources[0], lame{d.sources[1], after}, d.sources[2]})
+		got, err := s.Search(t.Context(), "harbour musuem", search.Options{Explain: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(got.Incomplete) == 0 { // it was not asked that often
 			continue
 		}
-		want, err := others.Search(t.Context(), "harbour musuem", Options{Explain: true})
+		want, err := others.Search(t.Context(), "harbour musuem", search.Options{Explain: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,17 +289,17 @@ func TestMissingShard(t *testing.T) {
 		got.Incomplete, got.Notes = nil, want.Notes
 		sameResults(t, fmt.Sprint("without a shard, after ", after), got, want)
 	}
-	if got, err := NewShards(d.sources[:2], "shard 2 of 3: nobody holds it").Search(t.Context(), "harbour", Options{}); err != nil || len(got.Incomplete) != 1 {
+	if got, err := search.NewShards(d.sources[:2], "shard 2 of 3: nobody holds it").Search(t.Context(), "harbour", search.Options{}); err != nil || len(got.Incomplete) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	dead := NewShards([]ShardSource{lame{d.sources[0], 0}, lame{d.sources[1], 2}})
-	if _, err := dead.Search(t.Context(), "harbour", Options{}); !errors.Is(err, errLame) {
+	dead := search.NewShards([]search.ShardSource{lame{d.sources[0], 0}, lame{d.sources[1], 2}})
+	if _, err := dead.Search(t.Context(), "harbour", search.Options{}); !errors.Is(err, errLame) {
 		t.Errorf("no shard answers: %v", err)
 	}
-	if _, err := NewShards([]ShardSource{lame{d.sources[0], 0}, d.sources[1]}).Count(t.Context()); !errors.Is(err, ErrUnavailable) {
+	if _, err := search.NewShards([]search.ShardSource{lame{d.sources[0], 0}, d.sources[1]}).Count(t.Context()); !errors.Is(err, search.ErrUnavailable) {
 		t.Errorf("count without a shard: %v", err)
 	}
-	if _, err := d.Search(t.Context(), "(", Options{Limit: -1}); err == nil {
+	if _, err := d.Search(t.Context(), "(", search.Options{Limit: -1}); err == nil {
 		t.Error("wrong options are accepted")
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
@@ -35,8 +37,8 @@ func (s *viewShard) text(ctx context.Context) (*textIndex, error) {
 func (s *viewShard) Close() error { return nil }
 
 // Ask implements Session.
-func (s *viewShard) Ask(ctx context.Context, q *Question) (a *Answer, err error) {
-	a = new(Answer)
+func (s *viewShard) Ask(ctx context.Context, q *search.Question) (a *search.Answer, err error) {
+	a = new(search.Answer)
 	switch {
 	case q.Documents:
 		a.Documents = s.v.state.Documents
@@ -77,7 +79,7 @@ func (s *viewShard) Ask(ctx context.Context, q *Question) (a *Answer, err error)
 }
 
 // statistics counts the documents with each phrase, at all times.
-func (s *viewShard) statistics(ctx context.Context, phrases []*query.Expr) (out Statistics, err error) {
+func (s *viewShard) statistics(ctx context.Context, phrases []*query.Expr) (out search.Statistics, err error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return out, err
@@ -94,7 +96,7 @@ func (s *viewShard) statistics(ctx context.Context, phrases []*query.Expr) (out 
 	return out, nil
 }
 
-func (s *viewShard) counts(ctx context.Context, list []Matching) ([]int, error) {
+func (s *viewShard) counts(ctx context.Context, list []search.Matching) ([]int, error) {
 	out := make([]int, len(list))
 	for i, m := range list {
 		if m.Expr == nil {
@@ -123,7 +125,7 @@ const mostTied = 1000
 
 // best is the best documents by BM25, and how many match. Equal scores are ordered by URL,
 // so that a longer list begins with the shorter one, in any division into shards.
-func (s *viewShard) best(ctx context.Context, q *BestQuestion) ([]Found, int, error) {
+func (s *viewShard) best(ctx context.Context, q *search.BestQuestion) ([]search.Found, int, error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -149,7 +151,7 @@ func (s *viewShard) best(ctx context.Context, q *BestQuestion) ([]Found, int, er
 	if err != nil {
 		return nil, 0, err
 	}
-	slices.SortFunc(list, BetterFound)
+	slices.SortFunc(list, search.BetterFound)
 	return list[:min(max(q.N, 0), len(list))], len(ids), nil
 }
 
@@ -186,7 +188,7 @@ const candidateColumns = "r.rank, d.url, d.language, d.title"
 const selectCandidates = "SELECT j.key, " + candidateColumns + " FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN ranks r ON r.id=j.value"
 
 // rows is the documents with what is needed to sort them.
-func (s *viewShard) rows(ctx context.Context, list []scored) ([]Found, error) {
+func (s *viewShard) rows(ctx context.Context, list []scored) ([]search.Found, error) {
 	ids := make([]int64, len(list))
 	for i, d := range list {
 		ids[i] = d.id
@@ -199,11 +201,11 @@ func (s *viewShard) rows(ctx context.Context, list []scored) ([]Found, error) {
 }
 
 // readCandidates reads what documents are sorted by.
-func (s *viewShard) readCandidates(ctx context.Context, ids []int64, keep func(i int, c Found, size int)) error {
+func (s *viewShard) readCandidates(ctx context.Context, ids []int64, keep func(i int, c search.Found, size int)) error {
 	rows, err := s.queryIDs(ctx, selectCandidates, ids)
 	return eachRow(rows, err, func() error {
 		var i int
-		var c Found
+		var c search.Found
 		if err := rows.Scan(&i, &c.Rank, &c.URL, &c.Language, &c.Title); err != nil {
 			return err
 		}
@@ -226,7 +228,7 @@ func (s *viewShard) queryIDs(ctx context.Context, text string, ids []int64, more
 const selectNamed = "SELECT j.key, d.anchors, d.headings FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
 
 // matchAnchors compares the words of the query with the anchors and headings of documents.
-func (s *viewShard) matchAnchors(ctx context.Context, q *AnchorsQuestion) ([]float64, error) {
+func (s *viewShard) matchAnchors(ctx context.Context, q *search.AnchorsQuestion) ([]float64, error) {
 	named, err := getAll(ctx, s.v.cache.naming, q.IDs, s.readNamed)
 	matches := make([]float64, len(named))
 	for i := range named {
@@ -260,12 +262,12 @@ const selectHits = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest IS NOT 
 	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id`
 
 // hits is what is shown of documents, as far as a shard knows it.
-func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) ([]Hit, error) {
+func (s *viewShard) hits(ctx context.Context, q *search.HitsQuestion) ([]search.Hit, error) {
 	c, err := q.Compiled()
 	if err != nil {
 		return nil, err
 	}
-	list, n := make([]Hit, len(q.IDs)), 0
+	list, n := make([]search.Hit, len(q.IDs)), 0
 	rows, err := s.queryIDs(ctx, selectHits, q.IDs)
 	err = eachRow(rows, err, func() error {
 		var row storedRow
@@ -276,9 +278,9 @@ func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) ([]Hit, error) {
 		if err := row.scan(rows.Scan, &outline, &head, &more, &fetched, &indexed, &i); err != nil {
 			return err
 		}
-		h := Hit{URL: page.URL(row.url), Title: string(row.title), Language: string(row.language), Inlinks: int(row.inlinks)}
+		h := search.Hit{URL: page.URL(row.url), Title: string(row.title), Language: string(row.language), Inlinks: int(row.inlinks)}
 		h.FetchedAt, h.IndexedAt = unpackTime(fetched), unpackTime(indexed)
-		repeats, err := s.v.repeats(ctx, HostOf(h.URL))
+		repeats, err := s.v.repeats(ctx, search.HostOf(h.URL))
 		if err != nil {
 			return err
 		}
@@ -299,7 +301,7 @@ func (s *viewShard) hits(ctx context.Context, q *HitsQuestion) ([]Hit, error) {
 }
 
 // columns scores documents by other weights.
-func (s *viewShard) columns(ctx context.Context, q *ColumnsQuestion) ([][]float64, error) {
+func (s *viewShard) columns(ctx context.Context, q *search.ColumnsQuestion) ([][]float64, error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return nil, err
@@ -312,19 +314,19 @@ func (s *viewShard) columns(ctx context.Context, q *ColumnsQuestion) ([][]float6
 }
 
 // near lists the words nearest to a folded word, without itself.
-func (s *viewShard) near(ctx context.Context, q *NearQuestion) (list []NearWord, err error) {
+func (s *viewShard) near(ctx context.Context, q *search.NearQuestion) (list []search.NearWord, err error) {
 	words, err := s.v.words(ctx)
 	if err != nil {
 		return nil, err
 	}
 	words.Near(q.Word, q.Most, func(word string, distance int) {
-		list = append(list, NearWord{word, distance})
+		list = append(list, search.NearWord{Word: word, Distance: distance})
 	})
-	return Nearest(list), nil
+	return search.Nearest(list), nil
 }
 
 // tags counts documents by site and by language. It reads about ten bytes per document.
-func (s *viewShard) tags(ctx context.Context) (t Tags, err error) {
+func (s *viewShard) tags(ctx context.Context) (t search.Tags, err error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return t, err

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webindexer/indexer/index/analysis"
@@ -55,15 +57,15 @@ func translations(d *Document, o *page.Outline) int64 {
 const selectSketches = "SELECT j.key, s.sketch, s.translations, s.sample FROM json_each(?) j CROSS JOIN sketches s ON s.id=j.value"
 
 // sketches reads what tells that documents are alike.
-func (s *viewShard) sketches(ctx context.Context, ids []int64) ([]Sketched, error) {
+func (s *viewShard) sketches(ctx context.Context, ids []int64) ([]search.Sketched, error) {
 	return getAll(ctx, s.v.cache.sketches, ids, s.readSketches)
 }
 
-func (s *viewShard) readSketches(ctx context.Context, ids []int64, keep func(i int, found Sketched, size int)) error {
+func (s *viewShard) readSketches(ctx context.Context, ids []int64, keep func(i int, found search.Sketched, size int)) error {
 	rows, err := s.queryIDs(ctx, selectSketches, ids)
 	return eachRow(rows, err, func() error {
 		var i int
-		var found Sketched
+		var found search.Sketched
 		if err := rows.Scan(&i, &found.Sketch, &found.Translations, &found.Sample); err != nil {
 			return err
 		}

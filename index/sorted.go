@@ -4,13 +4,15 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/query"
 )
 
 // selectSorted gives documents in an order that has nothing to do with words: those of a list,
 // or all. Equal ones are ordered by URL, which is read only of those that may be among the first:
 // the rows of docs are large.
-func selectSorted(q *SortedQuestion) string {
+func selectSorted(q *search.SortedQuestion) string {
 	from, by, fetched := "times", "rank", "0"
 	if q.Expr != nil {
 		from = "(SELECT value AS id FROM json_each(?1))"
@@ -26,11 +28,11 @@ func selectSorted(q *SortedQuestion) string {
 }
 
 // selectProminent gives the documents of a list with the greatest ranks.
-var selectProminent = selectSorted(&SortedQuestion{Matching: Matching{Expr: &query.Expr{}}})
+var selectProminent = selectSorted(&search.SortedQuestion{Matching: search.Matching{Expr: &query.Expr{}}})
 
 // sorted gives matches in an order that has nothing to do with words. Their score is the
 // rank. If the expression is nil, all documents match.
-func (s *viewShard) sorted(ctx context.Context, q *SortedQuestion) ([]Found, error) {
+func (s *viewShard) sorted(ctx context.Context, q *search.SortedQuestion) ([]search.Found, error) {
 	if q.Expr == nil {
 		return s.scan(ctx, selectSorted(q), "", q.N)
 	}
@@ -49,10 +51,10 @@ func (s *viewShard) sorted(ctx context.Context, q *SortedQuestion) ([]Found, err
 	return s.scan(ctx, selectSorted(q), string(list), q.N)
 }
 
-func (s *viewShard) scan(ctx context.Context, text string, args ...any) (list []Found, err error) {
+func (s *viewShard) scan(ctx context.Context, text string, args ...any) (list []search.Found, err error) {
 	rows, err := s.v.query(ctx, text, args...)
 	err = eachRow(rows, err, func() error {
-		var c Found
+		var c search.Found
 		err := rows.Scan(&c.ID, &c.Score, &c.Fetched, &c.Rank, &c.URL, &c.Language, &c.Title)
 		list = append(list, c)
 		return err

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/postings"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
@@ -17,7 +19,7 @@ func TestSorted(t *testing.T) {
 	const documents = 60
 	dir := t.TempDir()
 	var ops []Change
-	var all []Found
+	var all []search.Found
 	for i := range documents {
 		d := Document{Cluster: key(fmt.Sprint(i)), Seq: 1, URL: page.URL(fmt.Sprint("https://a.example/", i*37%documents)),
 			Title: "net", Text: "harbour", Rank: float64(1 + i%4), FetchedAt: unpackTime(int64(i % 5))}
@@ -25,7 +27,7 @@ func TestSorted(t *testing.T) {
 			d.Text = "rope"
 		}
 		ops = append(ops, Upsert(&d))
-		all = append(all, Found{Rank: d.Rank, URL: d.URL, Fetched: packTime(d.FetchedAt), Title: d.Text})
+		all = append(all, search.Found{Rank: d.Rank, URL: d.URL, Fetched: packTime(d.FetchedAt), Title: d.Text})
 	}
 	apply(t, openTestWriter(t, dir), ops...)
 	v, err := openTestReader(t, dir).Snapshot(t.Context())
@@ -35,14 +37,14 @@ func TestSorted(t *testing.T) {
 	defer v.Close()
 	harbour := &query.Expr{Op: query.OpPhrase, Phrase: query.Phrase{Tokens: "harbour"}, In: postings.AllColumns}
 	for _, byDate := range []bool{false, true} {
-		slices.SortFunc(all, func(a, b Found) int {
+		slices.SortFunc(all, func(a, b search.Found) int {
 			by := cmp.Compare(b.Rank, a.Rank)
 			if byDate {
 				by = cmp.Compare(b.Fetched, a.Fetched)
 			}
 			return cmp.Or(by, cmp.Compare(a.URL, b.URL))
 		})
-		for _, m := range []Matching{{}, {Expr: harbour}, {Expr: harbour, Fetched: query.Period{From: 2, Until: 4}}, {Fetched: query.Period{From: 3}}} {
+		for _, m := range []search.Matching{{}, {Expr: harbour}, {Expr: harbour, Fetched: query.Period{From: 2, Until: 4}}, {Fetched: query.Period{From: 3}}} {
 			var want []string
 			for _, d := range all {
 				from, until := m.Fetched.From, m.Fetched.Until
@@ -51,7 +53,7 @@ func TestSorted(t *testing.T) {
 				}
 			}
 			for n := range documents + 2 {
-				list, err := (&viewShard{v: v}).sorted(t.Context(), &SortedQuestion{Matching: m, N: n, ByDate: byDate})
+				list, err := (&viewShard{v: v}).sorted(t.Context(), &search.SortedQuestion{Matching: m, N: n, ByDate: byDate})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/webindexer/indexer/page"
@@ -50,7 +52,7 @@ type specIndex struct {
 
 func (s *specIndex) run(t *testing.T, d *datadriven.TestData) string {
 	out, err := s.command(d)
-	if usage := (*UsageError)(nil); errors.As(err, &usage) {
+	if usage := (*search.UsageError)(nil); errors.As(err, &usage) {
 		return "usage: " + usage.Reason + "\n"
 	}
 	if err != nil {
@@ -191,7 +193,7 @@ func (s *specIndex) attribute(d *datadriven.TestData, c *Change, f string) {
 }
 
 // search searches the index, and wants the same of the shards.
-func (s *specIndex) search(q string, o Options) (*Results, error) {
+func (s *specIndex) search(q string, o search.Options) (*search.Results, error) {
 	res, err := s.r.Search(s.t.Context(), q, o)
 	if err != nil {
 		return nil, err
@@ -205,12 +207,12 @@ func (s *specIndex) search(q string, o Options) (*Results, error) {
 }
 
 func (s *specIndex) query(d *datadriven.TestData) (string, error) {
-	var o Options
+	var o search.Options
 	d.MaybeScanArgs(s.t, "limit", &o.Limit)
 	d.MaybeScanArgs(s.t, "offset", &o.Offset)
 	d.MaybeScanArgs(s.t, "perhost", &o.PerHost)
 	if d.HasArg("sort") {
-		o.Sort = ByDate
+		o.Sort = search.ByDate
 	}
 	o.Verbatim, o.Unfold = d.HasArg("verbatim"), d.HasArg("unfold")
 	d.MaybeScanArgs(s.t, "lang", &o.Language)
@@ -218,7 +220,7 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 	for _, q := range strings.Split(d.Input, "\n") {
 		res, err := s.search(q, o)
 		if err != nil {
-			if usage := (*UsageError)(nil); errors.As(err, &usage) {
+			if usage := (*search.UsageError)(nil); errors.As(err, &usage) {
 				fmt.Fprintf(&b, "[%s] usage: %s\n", q, usage.Reason)
 				continue
 			}
@@ -255,7 +257,7 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 // ranking shows in which order documents come and why; figures to two digits, so that
 // a change of the ranking is seen in review, and noise is not.
 func (s *specIndex) ranking(d *datadriven.TestData) (string, error) {
-	o := Options{Explain: true, NoSuggestion: true}
+	o := search.Options{Explain: true, NoSuggestion: true}
 	d.MaybeScanArgs(s.t, "perhost", &o.PerHost)
 	var b strings.Builder
 	for _, q := range lines(d.Input) {
@@ -338,7 +340,7 @@ func lines(s string) (list []string) {
 }
 
 func (s *specIndex) similar(d *datadriven.TestData) (string, error) {
-	var o SimilarOptions
+	var o search.SimilarOptions
 	for _, arg := range d.CmdArgs[1:] {
 		var err error
 		switch arg.Key {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 )
 
@@ -46,7 +48,7 @@ func TestTyped(t *testing.T) {
 	apply(t, w, typedWeb()...)
 	shards.apply(t, typedWeb()...)
 	r := openTestReader(t, w.dir)
-	search := func(q string, o Options) (names []string, typed map[string]bool) {
+	find := func(q string, o search.Options) (names []string, typed map[string]bool) {
 		t.Helper()
 		o.Explain = true
 		res := searchBoth(t, r, shards, q, o)
@@ -59,12 +61,12 @@ func TestTyped(t *testing.T) {
 		return names, typed
 	}
 	before := func(names []string, a, b string) bool { return slices.Index(names, a) < slices.Index(names, b) }
-	plain := DefaultWeights
+	plain := search.DefaultWeights
 	plain.Typed = 0
-	if names, _ := search("polished brass lanterns", Options{Weights: plain}); before(names, "exact", "other") {
+	if names, _ := find("polished brass lanterns", search.Options{Weights: plain}); before(names, "exact", "other") {
 		t.Errorf("without the factor, the page with the words as typed comes first already: %q", names)
 	}
-	names, typed := search("polished brass lanterns", Options{})
+	names, typed := find("polished brass lanterns", search.Options{})
 	if !before(names, "exact", "other") || !before(names, "exact", "longer") {
 		t.Errorf("order %q", names)
 	}
@@ -82,7 +84,7 @@ func TestTyped(t *testing.T) {
 		"the",
 		"lang:en",
 	} {
-		if _, typed := search(q, Options{}); slices.Contains(slices.Collect(maps.Values(typed)), true) {
+		if _, typed := find(q, search.Options{}); slices.Contains(slices.Collect(maps.Values(typed)), true) {
 			t.Errorf("%q: words count as typed: %v", q, typed)
 		}
 	}

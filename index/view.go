@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
 )
@@ -18,7 +20,7 @@ type View struct {
 	dir, path  string
 	tx         *sql.Tx
 	statements map[string]*sql.Stmt // the reader's
-	names      *names               // the reader's
+	names      *search.Names        // the reader's
 	anchors    *AnchorMatcher       // the reader's
 	cache      *viewCache           // of this state
 	state      State

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/spelling"
 	"github.com/webindexer/indexer/internal/cache"
 )
@@ -32,8 +34,8 @@ type viewCache struct {
 	state State
 
 	found      *cache.Cache[phraseIn, *found]
-	candidates *cache.Cache[int64, Found] // with the columns of candidateColumns
-	sketches   *cache.Cache[int64, Sketched]
+	candidates *cache.Cache[int64, search.Found] // with the columns of candidateColumns
+	sketches   *cache.Cache[int64, search.Sketched]
 	lengths    *cache.Cache[int64, []byte] // by block
 	repeats    *cache.Cache[string, repeatedShingles]
 	naming     *cache.Cache[int64, naming]
@@ -60,8 +62,8 @@ func newViewCache(state State) *viewCache {
 	return &viewCache{
 		state:      state,
 		found:      cache.New[phraseIn, *found](foundCacheSize(debug.SetMemoryLimit(-1))), // -1 only asks
-		candidates: cache.New[int64, Found](candidateCacheSize),
-		sketches:   cache.New[int64, Sketched](sketchCacheSize),
+		candidates: cache.New[int64, search.Found](candidateCacheSize),
+		sketches:   cache.New[int64, search.Sketched](sketchCacheSize),
 		lengths:    cache.New[int64, []byte](lengthCacheSize),
 		repeats:    cache.New[string, repeatedShingles](repeatsCacheSize),
 		naming:     cache.New[int64, naming](namingCacheSize),

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/postings"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
@@ -22,7 +24,7 @@ func TestViewCache(t *testing.T) {
 	r := openTestReader(t, dir)
 	titles := func(v *View) (list []string) {
 		t.Helper()
-		res, err := v.Search(t.Context(), "harbour", Options{})
+		res, err := v.Search(t.Context(), "harbour", search.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -57,8 +59,8 @@ func filesSay(t *testing.T, dir string) (string, error) {
 		if err != nil {
 			break
 		}
-		var res *index.Results
-		if res, err = r.Search(t.Context(), q, index.Options{Limit: 100}); err == nil {
+		var res *search.Results
+		if res, err = r.Search(t.Context(), q, search.Options{Limit: 100}); err == nil {
 			_, err = fmt.Fprintln(&all, q, hits(res))
 		}
 	}

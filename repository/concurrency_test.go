@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/index"
@@ -164,7 +166,7 @@ func TestQuietDoesNotHoldOthersUp(t *testing.T) {
 // filesView is what index files can do besides being compared.
 type filesView interface {
 	Document(ctx context.Context, url string) (index.Document, bool, error)
-	Search(ctx context.Context, query string, opts index.Options) (*index.Results, error)
+	Search(ctx context.Context, query string, opts search.Options) (*search.Results, error)
 }
 
 // shownTitle is the title of the page in the index files; the repository's must be

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -73,7 +75,7 @@ func (f *indexFiles) write(do func(observers.Sink) error) error {
 	switch err := do(f.current); {
 	case err == nil:
 		f.outage.answered()
-	case errors.Is(err, index.ErrUnavailable):
+	case errors.Is(err, search.ErrUnavailable):
 		f.outage.failed(err)
 		return fileError(err)
 	default:
@@ -225,7 +227,7 @@ func spaceError(err error) error {
 // store.ErrNoSpace if the disk is full, in notify.ErrFatal otherwise.
 func fileError(err error) error {
 	switch {
-	case errors.Is(err, index.ErrUnavailable):
+	case errors.Is(err, search.ErrUnavailable):
 		return fmt.Errorf("%w: %w", notify.ErrUnavailable, err)
 	case errors.Is(err, index.ErrUnusable):
 		return fmt.Errorf("%w: %w", notify.ErrFatal, err)

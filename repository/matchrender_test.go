@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -128,7 +130,7 @@ func wantFound(t *testing.T, r *repository.Repository, words string, u page.URL)
 			t.Error(err)
 		}
 	}()
-	res, err := q.Index.(filesView).Search(t.Context(), words, index.Options{Verbatim: true, Limit: 10})
+	res, err := q.Index.(filesView).Search(t.Context(), words, search.Options{Verbatim: true, Limit: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

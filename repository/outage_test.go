@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -36,7 +38,7 @@ func TestOutage(t *testing.T) {
 			if err := files.Apply(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
-			server.err = fmt.Errorf("%w: connection refused", index.ErrUnavailable)
+			server.err = fmt.Errorf("%w: connection refused", search.ErrUnavailable)
 			for range 4 * 60 { // a minute
 				if err := files.Apply(t.Context(), nil); !errors.Is(err, notify.ErrUnavailable) {
 					t.Fatalf("%v; want notify.ErrUnavailable", err)

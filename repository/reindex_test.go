@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
@@ -32,7 +34,7 @@ func reading(t *testing.T, dir string) (stop func()) {
 					return
 				}
 				for range 10 {
-					res, err := r.Search(context.Background(), "the", index.Options{})
+					res, err := r.Search(context.Background(), "the", search.Options{})
 					if err != nil && r.Replaced() {
 						break // what the search page does, too (cli/indexfiles.go)
 					}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/webindexer/indexer/index"
@@ -176,7 +178,7 @@ func (s *retraction) documents(t *testing.T, q *repository.Quiet, out *strings.B
 }
 
 func (s *retraction) search(t *testing.T, q *repository.Quiet, d *datadriven.TestData, out *strings.Builder) {
-	res, err := q.Index.(filesView).Search(t.Context(), words(d), index.Options{})
+	res, err := q.Index.(filesView).Search(t.Context(), words(d), search.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

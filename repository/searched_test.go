@@ -8,7 +8,8 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
@@ -34,7 +35,7 @@ func checkSearch(t *testing.T, rnd *rand.Rand, r *repository.Repository, fetches
 		answers[i] = make(map[string][]string)
 		for _, words := range asked {
 			// Verbatim: which spellings are suggested depends on words that were once there.
-			res, err := q.Index.(filesView).Search(t.Context(), words, index.Options{Verbatim: true, Limit: index.MaxResults})
+			res, err := q.Index.(filesView).Search(t.Context(), words, search.Options{Verbatim: true, Limit: search.MaxResults})
 			if err != nil {
 				t.Fatalf("search %q: %v", words, err)
 			}
@@ -55,7 +56,7 @@ func checkSearch(t *testing.T, rnd *rand.Rand, r *repository.Repository, fetches
 
 // hits formats the results of a search, without what depends on the last digits of
 // ranks.
-func hits(res *index.Results) []string {
+func hits(res *search.Results) []string {
 	list := []string{fmt.Sprintf("%d, %d with all words", res.Total, res.AllWords)}
 	for _, h := range res.Hits {
 		list = append(list, fmt.Sprintf("%s %q %q also %q, %d inlinks", h.URL, h.Title, h.Snippet.Text, h.Duplicates, h.Inlinks))

@@ -3,7 +3,7 @@ package web
 import (
 	"testing"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // TestAlsoSummary: the line that opens the list of what is folded into a result says nothing twice.
@@ -17,9 +17,9 @@ func TestAlsoSummary(t *testing.T) {
 		{[]string{"2.4, de", "2.2, de", "fr", "ja"}, "Also in 2.4 German, 2.2 German, French and 1 more"},
 		{[]string{""}, "1 other version"},
 	} {
-		h := hitView{Hit: &index.Hit{}}
+		h := hitView{Hit: &search.Hit{}}
 		for _, l := range c.labels {
-			h.Hit.Also = append(h.Hit.Also, index.Also{URL: "https://a.example/" + l, Label: l})
+			h.Hit.Also = append(h.Hit.Also, search.Also{URL: "https://a.example/" + l, Label: l})
 		}
 		h.showAlso()
 		if got := h.AlsoSummary(); got != c.want {

@@ -10,9 +10,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/repository/inspect"
 	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/web/assets"
@@ -36,7 +37,7 @@ func explain(err error) (status int, text string) {
 	if request, ok := errors.AsType[*requestError](err); ok {
 		return request.status, request.text
 	}
-	if usage, ok := errors.AsType[*index.UsageError](err); ok {
+	if usage, ok := errors.AsType[*search.UsageError](err); ok {
 		return http.StatusBadRequest, usage.Error()
 	}
 	switch {
@@ -48,7 +49,7 @@ func explain(err error) (status int, text string) {
 		return http.StatusServiceUnavailable, "the data directory cannot be opened (the log of the server says why), so details are unavailable; search still works"
 	case errors.Is(err, ErrElsewhere):
 		return http.StatusServiceUnavailable, "the process that holds the data directory is not responding, so details are unavailable; search still works"
-	case errors.Is(err, index.ErrUnavailable):
+	case errors.Is(err, search.ErrUnavailable):
 		return http.StatusServiceUnavailable, "no part of the index answers at the moment; try again in a moment"
 	case errors.Is(err, txn.ErrNoTimestamps):
 		return http.StatusServiceUnavailable, "the store does not answer at the moment; try again in a moment"
@@ -73,7 +74,7 @@ func (s *Server) answer(handle handlerFunc) http.Handler {
 			return
 		}
 		status, text := explain(err)
-		if status == http.StatusInternalServerError || errors.Is(err, index.ErrUnavailable) || errors.Is(err, txn.ErrNoTimestamps) {
+		if status == http.StatusInternalServerError || errors.Is(err, search.ErrUnavailable) || errors.Is(err, txn.ErrNoTimestamps) {
 			s.opts.Log.Error("request failed", zap.String("path", r.URL.Path), zap.Error(err))
 		}
 		if status == http.StatusServiceUnavailable {
@@ -101,7 +102,7 @@ type errorPage struct {
 
 func newErrorPage(frame assets.Frame, err error, status int, text string) errorPage {
 	p := errorPage{Frame: frame, Status: status, Name: errorName(status), Text: sentence(text)}
-	if _, ok := errors.AsType[*index.UsageError](err); ok {
+	if _, ok := errors.AsType[*search.UsageError](err); ok {
 		p.Name, p.Typed = "This query cannot be run", true
 	}
 	return p

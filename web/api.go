@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/inspect"
 )
@@ -59,7 +60,7 @@ func (s *Server) apiQuery(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	offset, err := integer(params, "offset", 0, 0, index.MaxResults-limit)
+	offset, err := integer(params, "offset", 0, 0, search.MaxResults-limit)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // BenchmarkSearchPage compares a page of ten results with its baseline, the search alone.
@@ -21,7 +21,7 @@ func BenchmarkSearchPage(b *testing.B) {
 		s := newStand(b, fetches, nil)
 		b.Run(when+"/search alone", func(b *testing.B) {
 			for b.Loop() {
-				if _, err := s.reader.Search(b.Context(), "leaf oak branch", index.Options{}); err != nil {
+				if _, err := s.reader.Search(b.Context(), "leaf oak branch", search.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // facetView is a property by which the page offers to narrow the results.
@@ -26,22 +26,22 @@ type facetValue struct {
 var pageTypes = strings.Fields("html htm xhtml shtml php php3 asp aspx jsp jsf do action cgi pl cfm")
 
 // formats is the file types, if any of them differs from the others for a reader.
-func formats(types []index.Facet) []index.Facet {
-	if slices.ContainsFunc(types, func(f index.Facet) bool { return !slices.Contains(pageTypes, f.Value) }) {
+func formats(types []search.Facet) []search.Facet {
+	if slices.ContainsFunc(types, func(f search.Facet) bool { return !slices.Contains(pageTypes, f.Value) }) {
 		return types
 	}
 	return nil
 }
 
 // facetsOf lists the properties that divide the results, and those of the filters in force.
-func facetsOf(f *index.Facets, asked searchParams) (list []facetView) {
+func facetsOf(f *search.Facets, asked searchParams) (list []facetView) {
 	if f == nil {
 		return nil
 	}
 	same := func(s string) string { return clean(s, maxShown) }
 	for _, kind := range []struct {
 		name   string
-		values []index.Facet
+		values []search.Facet
 		field  func(*searchParams) *string
 		shown  func(string) string
 	}{

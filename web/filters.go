@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"go.uber.org/zap"
+	"github.com/webindexer/indexer/index/search"
 
-	"github.com/webindexer/indexer/index"
+	"go.uber.org/zap"
 )
 
 // filtersAge is the maximum age of the counts in the filters.
@@ -39,7 +39,7 @@ func (s *Server) filters(ctx context.Context, p *searchPage) {
 }
 
 // choices returns the known filters, and the one asked for even if the index lacks it.
-func choices(known []index.Filter, asked string, name func(string) string) []choice {
+func choices(known []search.Filter, asked string, name func(string) string) []choice {
 	list := make([]choice, 0, len(known)+1)
 	there := asked == ""
 	for _, f := range known {

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/web/assets"
 )
@@ -99,5 +100,5 @@ func (h hitView) AlsoSummary() string {
 
 // onlySimilar reports whether nothing but similar pages is folded into the result.
 func (h hitView) onlySimilar() bool {
-	return !slices.ContainsFunc(h.Hit.Also, func(a index.Also) bool { return !a.Similar })
+	return !slices.ContainsFunc(h.Hit.Also, func(a search.Also) bool { return !a.Similar })
 }

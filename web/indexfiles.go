@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
@@ -39,8 +41,8 @@ func OpenIndexFiles(open func() (*index.Reader, error), log *zap.Logger) (*Index
 }
 
 // Search implements [Searcher].
-func (f *IndexFiles) Search(ctx context.Context, query string, opts index.Options) (*index.Results, error) {
-	return use(f, func(r *index.Reader) (*index.Results, error) { return r.Search(ctx, query, opts) })
+func (f *IndexFiles) Search(ctx context.Context, query string, opts search.Options) (*search.Results, error) {
+	return use(f, func(r *index.Reader) (*search.Results, error) { return r.Search(ctx, query, opts) })
 }
 
 // Count implements [Searcher].
@@ -49,18 +51,18 @@ func (f *IndexFiles) Count(ctx context.Context) (int, error) {
 }
 
 // Filters implements [Searcher].
-func (f *IndexFiles) Filters(ctx context.Context) (index.Filters, error) {
-	return use(f, func(r *index.Reader) (index.Filters, error) { return r.Filters(ctx) })
+func (f *IndexFiles) Filters(ctx context.Context) (search.Filters, error) {
+	return use(f, func(r *index.Reader) (search.Filters, error) { return r.Filters(ctx) })
 }
 
 // Complete implements [Searcher].
-func (f *IndexFiles) Complete(ctx context.Context, q index.CompletionQuestion) ([]index.Completion, error) {
-	return use(f, func(r *index.Reader) ([]index.Completion, error) { return r.Complete(ctx, q) })
+func (f *IndexFiles) Complete(ctx context.Context, q search.CompletionQuestion) ([]search.Completion, error) {
+	return use(f, func(r *index.Reader) ([]search.Completion, error) { return r.Complete(ctx, q) })
 }
 
 // Similar implements [Searcher].
-func (f *IndexFiles) Similar(ctx context.Context, u page.URL, opts index.SimilarOptions) (*index.SimilarPages, error) {
-	return use(f, func(r *index.Reader) (*index.SimilarPages, error) { return r.Similar(ctx, u, opts) })
+func (f *IndexFiles) Similar(ctx context.Context, u page.URL, opts search.SimilarOptions) (*search.SimilarPages, error) {
+	return use(f, func(r *index.Reader) (*search.SimilarPages, error) { return r.Similar(ctx, u, opts) })
 }
 
 // Pictured implements [Thumbnails].

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -46,7 +48,7 @@ func pointTo(t *testing.T, dir, to string) {
 // total is how many documents have a word.
 func total(t *testing.T, f *IndexFiles, word string) int {
 	t.Helper()
-	res, err := f.Search(t.Context(), word, index.Options{})
+	res, err := f.Search(t.Context(), word, search.Options{})
 	if err != nil {
 		t.Error(err)
 		return -1

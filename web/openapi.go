@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/repository"
 )
 
@@ -18,10 +19,10 @@ var openAPIBase []byte
 
 // answers maps schema names to the types of the answers.
 var answers = map[string]reflect.Type{
-	"Results":  reflect.TypeFor[index.Results](),
+	"Results":  reflect.TypeFor[search.Results](),
 	"Details":  reflect.TypeFor[Details](),
 	"Versions": reflect.TypeFor[apiVersionList](),
-	"Similar":  reflect.TypeFor[index.SimilarPages](),
+	"Similar":  reflect.TypeFor[search.SimilarPages](),
 	"Stats":    reflect.TypeFor[repository.Stats](),
 	"Error":    reflect.TypeFor[apiError](),
 }

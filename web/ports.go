@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/crawler/frontier"
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/repository/inspect"
@@ -14,15 +15,15 @@ import (
 
 // Searcher answers queries; *index.Reader is one.
 type Searcher interface {
-	Search(ctx context.Context, query string, opts index.Options) (*index.Results, error)
+	Search(ctx context.Context, query string, opts search.Options) (*search.Results, error)
 	Count(ctx context.Context) (int, error)
 	// Filters returns the sites and languages that the index has.
-	Filters(ctx context.Context) (index.Filters, error)
+	Filters(ctx context.Context) (search.Filters, error)
 	// Complete returns texts that complete typed text; none if the index cannot.
-	Complete(ctx context.Context, q index.CompletionQuestion) ([]index.Completion, error)
+	Complete(ctx context.Context, q search.CompletionQuestion) ([]search.Completion, error)
 	// Similar lists the pages whose main content is like that of a document. An error that
-	// matches index.ErrNotIndexed says that there is no such document.
-	Similar(ctx context.Context, u page.URL, opts index.SimilarOptions) (*index.SimilarPages, error)
+	// matches search.ErrNotIndexed says that there is no such document.
+	Similar(ctx context.Context, u page.URL, opts search.SimilarOptions) (*search.SimilarPages, error)
 }
 
 // Thumbnails is a Searcher whose index has thumbnails of its documents, by their canonical URLs;

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/query"
 )
 
@@ -92,11 +93,11 @@ func (p searchParams) query() string {
 }
 
 // options returns the index's options for a window of the results.
-func (p searchParams) options(usual index.Options, limit, offset int) index.Options {
+func (p searchParams) options(usual search.Options, limit, offset int) search.Options {
 	o := usual
 	o.Limit, o.Offset, o.Explain, o.Verbatim = limit, offset, p.Explain, p.Verbatim
 	if p.Sort == "date" {
-		o.Sort = index.ByDate
+		o.Sort = search.ByDate
 	}
 	switch p.Reader {
 	case "":

@@ -6,9 +6,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"golang.org/x/text/unicode/bidi"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/web/assets"
 )
@@ -24,8 +25,8 @@ type searchPage struct {
 	Filtered  bool
 	Sites     []choice
 	Languages []choice
-	MoreSites bool           // the index has more sites than Sites lists
-	Results   *index.Results // nil without a query
+	MoreSites bool            // the index has more sites than Sites lists
+	Results   *search.Results // nil without a query
 	Hits      []hitView
 	Facets    []facetView
 	Pager     pager
@@ -39,7 +40,7 @@ type searchPage struct {
 
 // hitView is a result as shown.
 type hitView struct {
-	Hit        *index.Hit
+	Hit        *search.Hit
 	Snippet    []piece
 	Language   string
 	Duplicates []page.URL
@@ -65,7 +66,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	number, err := integer(params, "p", 1, 1, index.MaxResults/perPage)
+	number, err := integer(params, "p", 1, 1, search.MaxResults/perPage)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	view := searchPage{Frame: frame, searchParams: asked, Filtered: asked.filtered() || asked.Sort != ""}
 	if asked.query() == "" {
 		view.Bare = true
-		if view.Documents, err = s.opts.Search.Count(r.Context()); errors.Is(err, index.ErrUnavailable) {
+		if view.Documents, err = s.opts.Search.Count(r.Context()); errors.Is(err, search.ErrUnavailable) {
 			view.Documents = -1
 		} else if err != nil {
 			return err
@@ -117,11 +118,11 @@ func (p *searchPage) addLinks(number int) {
 		typed.Verbatim = true
 		p.Instead = typed.link()
 	}
-	p.Pager = newPager("/", asked.values(), "p", number, perPage, min(res.Total-res.Folded, index.MaxResults))
+	p.Pager = newPager("/", asked.values(), "p", number, perPage, min(res.Total-res.Folded, search.MaxResults))
 	p.Facets = facetsOf(res.Facets, asked)
 }
 
-func newHit(h *index.Hit, asked searchParams) hitView {
+func newHit(h *search.Hit, asked searchParams) hitView {
 	v := hitView{Hit: h, Snippet: pieces(h.Snippet), Duplicates: h.Duplicates, Explain: asked.Explain, Link: href(h.URL)}
 	v.showSections()
 	v.showAlso()

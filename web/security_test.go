@@ -12,7 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/web"
 )
 
@@ -205,7 +206,7 @@ type heldSearcher struct {
 	fail    func()
 }
 
-func (h *heldSearcher) Search(ctx context.Context, q string, o index.Options) (*index.Results, error) {
+func (h *heldSearcher) Search(ctx context.Context, q string, o search.Options) (*search.Results, error) {
 	if h.fail != nil {
 		h.fail()
 	}

@@ -12,9 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/web/assets"
 )
@@ -26,7 +27,7 @@ type Options struct {
 
 	// Query holds the defaults of a search, such as weights and the number of hits per
 	// host.
-	Query index.Options
+	Query search.Options
 
 	// Credentials are required by all requests except those for Open; nil means none.
 	Credentials *Credentials
@@ -69,7 +70,7 @@ type Server struct {
 	slots   chan struct{}
 	copies  chan struct{} // slots of handlers that make copies
 	stats   recent[*repository.Stats]
-	known   recent[index.Filters]
+	known   recent[search.Filters]
 	// unpictured is the time until which the server asks for no thumbnails, in Unix
 	// nanoseconds.
 	unpictured atomic.Int64

@@ -8,9 +8,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/zap"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // similarView is the list on the page of a document.
 type similarView struct {
-	*index.SimilarPages
+	*search.SimilarPages
 	Late bool // there was not enough time
 }
 
@@ -36,13 +37,13 @@ func (v *similarView) More() int { return max(v.Total-len(v.Pages), 0) }
 func (s *Server) similar(ctx context.Context, u page.URL) *similarView {
 	limited, cancel := context.WithTimeout(ctx, similarTime)
 	defer cancel()
-	list, err := s.opts.Search.Similar(limited, u, index.SimilarOptions{Limit: listedSimilar})
+	list, err := s.opts.Search.Similar(limited, u, search.SimilarOptions{Limit: listedSimilar})
 	switch {
 	case err == nil:
 		return &similarView{SimilarPages: list}
 	case limited.Err() != nil && ctx.Err() == nil:
-		return &similarView{SimilarPages: new(index.SimilarPages), Late: true}
-	case !errors.Is(err, index.ErrNotIndexed) && ctx.Err() == nil:
+		return &similarView{SimilarPages: new(search.SimilarPages), Late: true}
+	case !errors.Is(err, search.ErrNotIndexed) && ctx.Err() == nil:
 		s.opts.Log.Warn("cannot find similar pages", zap.String("url", string(u)), zap.Error(err))
 	}
 	return nil
@@ -57,7 +58,7 @@ func (s *Server) apiSimilar(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var o index.SimilarOptions
+	var o search.SimilarOptions
 	if o.Limit, err = integer(params, "limit", 20, 1, maxAPISimilar); err != nil {
 		return err
 	}
@@ -67,8 +68,8 @@ func (s *Server) apiSimilar(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	list, err := s.opts.Search.Similar(r.Context(), u, o)
-	if errors.Is(err, index.ErrNotIndexed) {
-		return &requestError{http.StatusNotFound, index.ErrNotIndexed.Error()}
+	if errors.Is(err, search.ErrNotIndexed) {
+		return &requestError{http.StatusNotFound, search.ErrNotIndexed.Error()}
 	}
 	if err != nil {
 		return fmt.Errorf("pages similar to %s: %w", u, err)

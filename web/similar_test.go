@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/web"
 )
@@ -13,7 +14,7 @@ import (
 // lateSearcher never has the time to compare documents.
 type lateSearcher struct{ web.Searcher }
 
-func (lateSearcher) Similar(ctx context.Context, _ page.URL, _ index.SimilarOptions) (*index.SimilarPages, error) {
+func (lateSearcher) Similar(ctx context.Context, _ page.URL, _ search.SimilarOptions) (*search.SimilarPages, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // suggestions is the usual number of suggestions. Browsers and the page show them all.
@@ -24,14 +24,14 @@ func (s *Server) apiSuggest(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	limit, err := integer(params, "limit", suggestions, 1, index.MaxCompletions)
+	limit, err := integer(params, "limit", suggestions, 1, search.MaxCompletions)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), s.opts.Time)
 	defer cancel()
 	typed := params.Get("q") // a space at its end says that a word is complete
-	list, err := s.opts.Search.Complete(ctx, index.CompletionQuestion{Typed: typed, Site: asked.Site, Language: asked.Lang, N: limit})
+	list, err := s.opts.Search.Complete(ctx, search.CompletionQuestion{Typed: typed, Site: asked.Site, Language: asked.Lang, N: limit})
 	if err != nil {
 		return fmt.Errorf("suggest: %w", err)
 	}

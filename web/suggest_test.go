@@ -10,11 +10,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/web"
 	"github.com/webindexer/indexer/web/browsertest"
 )
@@ -84,7 +85,7 @@ type patient struct {
 	asked, answered chan error
 }
 
-func (p *patient) Complete(ctx context.Context, _ index.CompletionQuestion) ([]index.Completion, error) {
+func (p *patient) Complete(ctx context.Context, _ search.CompletionQuestion) ([]search.Completion, error) {
 	p.asked <- nil
 	<-p.answered
 	p.asked <- ctx.Err()

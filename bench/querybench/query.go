@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/repository"
@@ -24,7 +26,7 @@ type Options struct {
 	Shards    int      // number of indexes into which they are divided; each query asks all at once, alternating with one that has everything
 	Queries   int
 	PerHost   int
-	Weights   index.Weights
+	Weights   search.Weights
 	Profile   string                                      // keeps the processor profile of the queries in this file; "" for none
 	Replay    func(ctx context.Context, dir string) error // replays Files into a directory, in another process
 	Log       io.Writer

@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
@@ -146,7 +148,7 @@ func TestQueriesAreTheSame(t *testing.T) {
 		if words := len(strings.Fields(q)); words < 1 || words > 4 {
 			t.Errorf("[%s] has %d words", q, words)
 		}
-		res, err := b.readers[0].Search(t.Context(), q, index.Options{})
+		res, err := b.readers[0].Search(t.Context(), q, search.Options{})
 		if err != nil || res.Total == 0 {
 			t.Errorf("[%s]: %v", q, err)
 		}

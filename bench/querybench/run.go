@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/bench/measure"
@@ -137,14 +139,14 @@ func (b *bench) ask(ctx context.Context, readers []*index.Reader, queries []stri
 	if len(readers) == 0 {
 		return t, nil
 	}
-	opts := index.Options{PerHost: b.o.PerHost, Weights: b.o.Weights}
+	opts := search.Options{PerHost: b.o.PerHost, Weights: b.o.Weights}
 	for _, q := range queries {
 		began, cpu := time.Now(), measure.ProcessorTime()
 		g, gctx := errgroup.WithContext(ctx)
 		for _, r := range readers {
 			g.Go(func() error {
 				_, err := r.Search(gctx, q, opts)
-				if _, ok := errors.AsType[*index.UsageError](err); ok {
+				if _, ok := errors.AsType[*search.UsageError](err); ok {
 					return nil // a word of signs only
 				}
 				return err

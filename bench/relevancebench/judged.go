@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/index"
@@ -125,29 +127,29 @@ func askServer(ctx context.Context, o *Options, files *index.Reader, add func(st
 
 // judgedVariants are the search as it is, and with each part left out that has a switch.
 func judgedVariants(o *Options) []variant {
-	whole := index.Options{Weights: o.Weights, PerHost: o.PerHost, Language: o.Language}
-	without := func(name string, change func(*index.Options)) variant {
+	whole := search.Options{Weights: o.Weights, PerHost: o.PerHost, Language: o.Language}
+	without := func(name string, change func(*search.Options)) variant {
 		v := variant{name: name, opts: whole}
 		change(&v.opts)
 		return v
 	}
 	return []variant{
 		{name: "all", opts: whole},
-		without("no corrections", func(o *index.Options) { o.Verbatim = true }),
-		without("no folding", func(o *index.Options) { o.Unfold = true }),
-		without("no language", func(o *index.Options) { o.Language = "" }),
-		without("any number a host", func(o *index.Options) { o.PerHost = 0 }),
-		without("no anchor match", func(o *index.Options) { o.Weights.AnchorMatch = 0 }),
-		without("no title match", func(o *index.Options) { o.Weights.TitleMatch = 0 }),
-		without("no title weight", func(o *index.Options) { o.Weights.Title, o.Weights.TitleMatch = o.Weights.Body, 0 }),
-		without("no words as typed", func(o *index.Options) { o.Weights.Typed = 0 }),
-		without("no rank", func(o *index.Options) { o.Weights.Rank = 0 }),
-		without("no url", func(o *index.Options) { o.Weights.URL = 0 }),
+		without("no corrections", func(o *search.Options) { o.Verbatim = true }),
+		without("no folding", func(o *search.Options) { o.Unfold = true }),
+		without("no language", func(o *search.Options) { o.Language = "" }),
+		without("any number a host", func(o *search.Options) { o.PerHost = 0 }),
+		without("no anchor match", func(o *search.Options) { o.Weights.AnchorMatch = 0 }),
+		without("no title match", func(o *search.Options) { o.Weights.TitleMatch = 0 }),
+		without("no title weight", func(o *search.Options) { o.Weights.Title, o.Weights.TitleMatch = o.Weights.Body, 0 }),
+		without("no words as typed", func(o *search.Options) { o.Weights.Typed = 0 }),
+		without("no rank", func(o *search.Options) { o.Weights.Rank = 0 }),
+		without("no url", func(o *search.Options) { o.Weights.URL = 0 }),
 	}
 }
 
 // answerBy searches the index.
-func answerBy(r searcher, opts index.Options) answerer {
+func answerBy(r searcher, opts search.Options) answerer {
 	return func(ctx context.Context, query string) ([]shown, error) {
 		res, err := r.Search(ctx, query, opts)
 		if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
 )
@@ -192,7 +194,7 @@ func TestJudged(t *testing.T) {
 	if err := os.WriteFile(queries, []byte("tides\n  3 /1[.]2/tides$\n  or 2 /1[.]1/tides$\nfog\n  3 fog$\nharbours\n  3 /wind$\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	res, err := Run(t.Context(), Options{Index: makeIndex(t, tideDocs()...), QueryFile: queries, Ablate: true, Weights: index.DefaultWeights, Log: io.Discard})
+	res, err := Run(t.Context(), Options{Index: makeIndex(t, tideDocs()...), QueryFile: queries, Ablate: true, Weights: search.DefaultWeights, Log: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,9 @@ import (
 	"io"
 	"path/filepath"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/bench/measure"
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/repository"
 )
 
@@ -25,7 +26,7 @@ type Options struct {
 	QueryFile string
 	Ablate    bool   // ask them with parts of the search left out, too
 	Seed      uint64 // which queries these are
-	Weights   index.Weights
+	Weights   search.Weights
 	PerHost   int
 	Language  string // of the reader
 	Repo      repository.Options
@@ -34,12 +35,12 @@ type Options struct {
 
 // Result tells how often the right page is found.
 type Result struct {
-	Documents int           `json:"documents"`
-	Seed      uint64        `json:"seed"`
-	Weights   index.Weights `json:"weights"`
-	PerHost   int           `json:"per_host"`
-	Kinds     []KindResult  `json:"kinds,omitempty"`
-	Judged    *JudgedResult `json:"judged,omitempty"` // instead of Kinds, if there was a file of queries
+	Documents int            `json:"documents"`
+	Seed      uint64         `json:"seed"`
+	Weights   search.Weights `json:"weights"`
+	PerHost   int            `json:"per_host"`
+	Kinds     []KindResult   `json:"kinds,omitempty"`
+	Judged    *JudgedResult  `json:"judged,omitempty"` // instead of Kinds, if there was a file of queries
 }
 
 // KindResult is of one kind of query.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
 )
@@ -237,7 +239,7 @@ func TestHeldOut(t *testing.T) {
 			fmt.Sprint("text", i):   {true, true, true},
 		} {
 			for j, r := range []*index.Reader{b.whole, b.own, b.silent} {
-				res, err := r.Search(t.Context(), query, index.Options{NoSuggestion: true})
+				res, err := r.Search(t.Context(), query, search.Options{NoSuggestion: true})
 				if err != nil || (res.Total > 0) != found[j] {
 					t.Errorf("%s in index %d: %d documents, %v", query, j, res.Total, err)
 				}
@@ -249,14 +251,14 @@ func TestHeldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if res, err := r.Search(t.Context(), "lonely3", index.Options{}); err != nil || res.Total != 1 {
+	if res, err := r.Search(t.Context(), "lonely3", search.Options{}); err != nil || res.Total != 1 {
 		t.Errorf("the index that was copied has changed: %+v, %v", res, err)
 	}
 }
 
 // TestVariants: each variant leaves out what it says, and nothing else.
 func TestVariants(t *testing.T) {
-	w := index.Weights{Title: 9, Body: 2, Anchors: 8, Outside: 7, URL: 6, TitleMatch: 5, AnchorMatch: 4, Rank: 3, Typed: 2}
+	w := search.Weights{Title: 9, Body: 2, Anchors: 8, Outside: 7, URL: 6, TitleMatch: 5, AnchorMatch: 4, Rank: 3, Typed: 2}
 	b := openRun(t, Options{PerHost: 2, Weights: w}, makeIndex(t, harbourDocs(3)...))
 	seen := make(map[string]variant)
 	var names []string
@@ -280,7 +282,7 @@ func TestVariants(t *testing.T) {
 		"folded":             func(v *variant) { v.opts.Unfold = false },
 		"2 a host":           func(v *variant) { v.opts.PerHost = 2 },
 	} {
-		want := variant{name: name, index: b.whole, opts: index.Options{Weights: w, NoSuggestion: true, Unfold: true}}
+		want := variant{name: name, index: b.whole, opts: search.Options{Weights: w, NoSuggestion: true, Unfold: true}}
 		change(&want)
 		if seen[name] != want {
 			t.Errorf("%s: %+v", name, seen[name])
@@ -304,7 +306,7 @@ func crowded() (docs []index.Document) {
 
 // TestRun runs the whole on an index that is there, twice with the same result.
 func TestRun(t *testing.T) {
-	o := Options{Index: makeIndex(t, append(crowded(), harbourDocs(12)...)...), Queries: 5, Seed: 3, Weights: index.DefaultWeights, PerHost: 2, Log: io.Discard}
+	o := Options{Index: makeIndex(t, append(crowded(), harbourDocs(12)...)...), Queries: 5, Seed: 3, Weights: search.DefaultWeights, PerHost: 2, Log: io.Discard}
 	res, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

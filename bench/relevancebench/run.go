@@ -6,9 +6,10 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"golang.org/x/sync/errgroup"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -19,17 +20,17 @@ const maxMissed = 20
 type variant struct {
 	name  string
 	index searcher
-	opts  index.Options
+	opts  search.Options
 }
 
 // variants are the ranking as it is and with parts left out.
 func (b *bench) variants() []variant {
-	without := func(name string, change func(*index.Weights)) variant {
-		v := variant{name: name, index: b.whole, opts: index.Options{Weights: b.o.Weights, NoSuggestion: true, Language: b.o.Language, Unfold: true}}
+	without := func(name string, change func(*search.Weights)) variant {
+		v := variant{name: name, index: b.whole, opts: search.Options{Weights: b.o.Weights, NoSuggestion: true, Language: b.o.Language, Unfold: true}}
 		change(&v.opts.Weights)
 		return v
 	}
-	same := func(*index.Weights) {}
+	same := func(*search.Weights) {}
 	silent, own, hosts := without("no anchors", same), without("no outside anchors", same), without(fmt.Sprintf("%d a host", b.o.PerHost), same)
 	silent.index, own.index, hosts.opts.PerHost = b.silent, b.own, b.o.PerHost
 	folded := without("folded", same)
@@ -39,14 +40,14 @@ func (b *bench) variants() []variant {
 	}
 	list := []variant{
 		without("all", same), silent, own,
-		without("no rank", func(w *index.Weights) { w.Rank = 0 }),
-		without("main content only", func(w *index.Weights) { w.Rest = 0 }),
-		without("rest like main content", func(w *index.Weights) { w.Rest = w.Body }),
-		without("no url", func(w *index.Weights) { w.URL = 0 }),
-		without("no title weight", func(w *index.Weights) { w.Title, w.TitleMatch = w.Body, 0 }),
-		without("no title match", func(w *index.Weights) { w.TitleMatch = 0 }),
-		without("no anchor match", func(w *index.Weights) { w.AnchorMatch = 0 }),
-		without("no words as typed", func(w *index.Weights) { w.Typed = 0 }),
+		without("no rank", func(w *search.Weights) { w.Rank = 0 }),
+		without("main content only", func(w *search.Weights) { w.Rest = 0 }),
+		without("rest like main content", func(w *search.Weights) { w.Rest = w.Body }),
+		without("no url", func(w *search.Weights) { w.URL = 0 }),
+		without("no title weight", func(w *search.Weights) { w.Title, w.TitleMatch = w.Body, 0 }),
+		without("no title match", func(w *search.Weights) { w.TitleMatch = 0 }),
+		without("no anchor match", func(w *search.Weights) { w.AnchorMatch = 0 }),
+		without("no words as typed", func(w *search.Weights) { w.Typed = 0 }),
 	}
 	list = append(list, folded)
 	if b.o.PerHost > 0 {
@@ -112,7 +113,7 @@ func ask(ctx context.Context, items []knownItem, v variant) (VariantResult, erro
 			if err != nil {
 				return fmt.Errorf("%q: %w", item.query, err)
 			}
-			positions[i] = slices.IndexFunc(res.Hits, func(h index.Hit) bool { return h.URL == item.want }) + 1
+			positions[i] = slices.IndexFunc(res.Hits, func(h search.Hit) bool { return h.URL == item.want }) + 1
 			if len(res.Hits) > 0 {
 				first[i] = res.Hits[0].URL
 			}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/opensearch"
 	"github.com/webindexer/indexer/page"
@@ -23,7 +25,7 @@ type Server struct {
 
 // searcher is an index that answers queries.
 type searcher interface {
-	Search(ctx context.Context, query string, opts index.Options) (*index.Results, error)
+	Search(ctx context.Context, query string, opts search.Options) (*search.Results, error)
 }
 
 // documents lists what is in an index.
@@ -52,7 +54,7 @@ func (s *Server) copyTo(ctx context.Context, dir string) (err error) {
 
 // served is an index on the server, opened for queries.
 type served struct {
-	*index.Shards
+	*search.Shards
 	shard *opensearch.Shard
 	copy  *opensearch.Index // made by the bench, which removes it; nil for the index itself
 }
@@ -69,7 +71,7 @@ func openServed(ctx context.Context, a opensearch.Address, o opensearch.Options)
 	if _, err := shard.Prepare(ctx); err != nil {
 		return nil, errors.Join(err, shard.Close())
 	}
-	return &served{Shards: index.NewShards([]index.ShardSource{shard}), shard: shard}, nil
+	return &served{Shards: search.NewShards([]search.ShardSource{shard}), shard: shard}, nil
 }
 
 // copyOf makes a second index on the server with these documents, under a unique name.
@@ -146,7 +148,7 @@ type answers struct {
 func record(s searcher) *answers { return &answers{searcher: s, hits: make(map[string][]page.URL)} }
 
 // Search implements searcher.
-func (a *answers) Search(ctx context.Context, query string, opts index.Options) (*index.Results, error) {
+func (a *answers) Search(ctx context.Context, query string, opts search.Options) (*search.Results, error) {
 	begun := time.Now()
 	res, err := a.searcher.Search(ctx, query, opts)
 	took := time.Since(begun)

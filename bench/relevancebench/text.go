@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // Text is the result as people read it. With missed it lists queries whose page was
@@ -91,7 +91,7 @@ func plainText(s string) string {
 	}, s)
 }
 
-func weightsText(w *index.Weights) string {
+func weightsText(w *search.Weights) string {
 	return fmt.Sprintf("title %g, body %g, anchors %g, outside_anchors %g, url %g, rest %g; title_match %g, anchor_match %g, rank %g, typed %g",
 		w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.Rest, w.TitleMatch, w.AnchorMatch, w.Rank, w.Typed)
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // TestUnreachable: without a server there is an error that says so, soon.
@@ -16,7 +16,7 @@ func TestUnreachable(t *testing.T) {
 	x := must(Open(must(ParseAddress(prefix+"http://127.0.0.1:1/name")), Options{RetryFor: time.Millisecond}))
 	defer x.Close()
 	_, err := x.Inspect(t.Context())
-	if !errors.Is(err, index.ErrUnavailable) || !strings.HasPrefix(err.Error(), "OpenSearch at http://127.0.0.1:1/name did not answer") {
+	if !errors.Is(err, search.ErrUnavailable) || !strings.HasPrefix(err.Error(), "OpenSearch at http://127.0.0.1:1/name did not answer") {
 		t.Error(err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/index"
@@ -35,7 +37,7 @@ const firstLook = 300
 
 // best scores the candidates that the server proposes. If more than firstLook documents are
 // asked for, those that the server finds less promising follow behind the others.
-func (s *session) best(ctx context.Context, q *index.BestQuestion) ([]index.Found, int, error) {
+func (s *session) best(ctx context.Context, q *search.BestQuestion) ([]search.Found, int, error) {
 	filter, err := s.fetched(ctx, q.Fetched)
 	if err != nil {
 		return nil, 0, err
@@ -70,17 +72,17 @@ func (s *session) best(ctx context.Context, q *index.BestQuestion) ([]index.Foun
 	}
 	found := append(first, rest...)
 	if q.URLs != nil { // the server goes by all URLs of a document
-		found = slices.DeleteFunc(found, func(f index.Found) bool { return !slices.Contains(q.URLs, string(f.URL)) })
+		found = slices.DeleteFunc(found, func(f search.Found) bool { return !slices.Contains(q.URLs, string(f.URL)) })
 	}
 	return found[:min(q.N, len(found))], a.Hits.Total.Value, nil
 }
 
-func (s *session) scored(ctx context.Context, hits []searchHit, q *index.BestQuestion) ([]index.Found, error) {
+func (s *session) scored(ctx context.Context, hits []searchHit, q *search.BestQuestion) ([]search.Found, error) {
 	list, err := s.read(ctx, hits)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]index.Found, 0, len(list))
+	found := make([]search.Found, 0, len(list))
 	for _, c := range list {
 		scores, err := index.ScoreTexts(q.Expr, q.Statistics, c.Tokens, &c.texts, q.Weights)
 		if err != nil {
@@ -90,12 +92,12 @@ func (s *session) scored(ctx context.Context, hits []searchHit, q *index.BestQue
 		f.Score = scores[0]
 		found = append(found, f)
 	}
-	slices.SortFunc(found, index.BetterFound)
+	slices.SortFunc(found, search.BetterFound)
 	return found, nil
 }
 
 // firstOf sorts by rank or time, and scores by rank, as index files do without words.
-func (s *session) firstOf(ctx context.Context, hits []searchHit, q *index.SortedQuestion) ([]index.Found, error) {
+func (s *session) firstOf(ctx context.Context, hits []searchHit, q *search.SortedQuestion) ([]search.Found, error) {
 	seen := make(map[string]bool)
 	hits = slices.DeleteFunc(hits, func(h searchHit) bool {
 		again := seen[h.Source.Cluster]
@@ -122,23 +124,23 @@ func (s *session) firstOf(ctx context.Context, hits []searchHit, q *index.Sorted
 	if err != nil {
 		return nil, err
 	}
-	found := make([]index.Found, len(list))
+	found := make([]search.Found, len(list))
 	for i, c := range list {
 		found[i] = s.found(c)
 		found[i].Score, found[i].Fetched = found[i].Rank, c.Fetched
 	}
-	slices.SortFunc(found, func(a, b index.Found) int {
+	slices.SortFunc(found, func(a, b search.Found) int {
 		if q.ByDate {
 			return cmp.Or(cmp.Compare(b.Fetched, a.Fetched), cmp.Compare(a.URL, b.URL))
 		}
-		return index.BetterFound(a, b)
+		return search.BetterFound(a, b)
 	})
 	return found[:min(q.N, len(found))], nil
 }
 
 // withTied is the first n hits, and those after them that are in the same place of the order,
 // which their URLs decide.
-func withTied(hits []searchHit, q *index.SortedQuestion) []searchHit {
+func withTied(hits []searchHit, q *search.SortedQuestion) []searchHit {
 	n := min(q.N, len(hits))
 	for n > 0 && n < len(hits) {
 		last, next := &hits[n-1].Source, &hits[n].Source
@@ -151,7 +153,7 @@ func withTied(hits []searchHit, q *index.SortedQuestion) []searchHit {
 }
 
 // found is a candidate as the search sees it.
-func (s *session) found(c *candidate) index.Found {
+func (s *session) found(c *candidate) search.Found {
 	id, known := s.ids[c.Cluster]
 	if !known {
 		id = int64(len(s.ids) + 1)
@@ -162,7 +164,7 @@ func (s *session) found(c *candidate) index.Found {
 	if renewed := s.ranks[c.Cluster]; renewed.Seq > c.Seq {
 		rank = renewed.Rank
 	}
-	return index.Found{ID: id, Rank: rank, URL: c.about.URL, Language: c.about.Language, Title: c.about.Title}
+	return search.Found{ID: id, Rank: rank, URL: c.about.URL, Language: c.about.Language, Title: c.about.Title}
 }
 
 // readRanks reads the renewed ranks of documents, unless this search has read them before.
@@ -270,7 +272,7 @@ func (s *session) of(ids []int64) ([]*candidate, error) {
 	return list, nil
 }
 
-func (s *session) matchAnchors(q *index.AnchorsQuestion) (matches []float64, err error) {
+func (s *session) matchAnchors(q *search.AnchorsQuestion) (matches []float64, err error) {
 	list, err := s.of(q.IDs)
 	if err != nil {
 		return nil, err
@@ -285,19 +287,19 @@ func (s *session) matchAnchors(q *index.AnchorsQuestion) (matches []float64, err
 	return matches, nil
 }
 
-func (s *session) sketches(q *index.SketchesQuestion) ([]index.Sketched, error) {
+func (s *session) sketches(q *search.SketchesQuestion) ([]search.Sketched, error) {
 	found, err := s.of(q.IDs)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]index.Sketched, len(found))
+	list := make([]search.Sketched, len(found))
 	for i, c := range found {
-		list[i] = index.Sketched{Sketch: c.sketch, Translations: c.about.Translations, Sample: c.sample}
+		list[i] = search.Sketched{Sketch: c.sketch, Translations: c.about.Translations, Sample: c.sample}
 	}
 	return list, nil
 }
 
-func (s *session) columns(q *index.ColumnsQuestion) ([][]float64, error) {
+func (s *session) columns(q *search.ColumnsQuestion) ([][]float64, error) {
 	list, err := s.of(q.IDs)
 	if err != nil {
 		return nil, err

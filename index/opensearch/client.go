@@ -65,7 +65,7 @@ func (c *client) close() { c.http.CloseIdleConnections() }
 
 // call sends a request and reads the answer into out, if that is not nil. It repeats the
 // request while the server does not answer or is overloaded, so every request must be one
-// that may be repeated. If that takes too long, the error wraps index.ErrUnavailable.
+// that may be repeated. If that takes too long, the error wraps search.ErrUnavailable.
 func (c *client) call(ctx context.Context, method, path string, body any, out any) error {
 	var payload []byte
 	switch b := body.(type) {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
 )
@@ -23,7 +25,7 @@ type completer struct {
 // stateFor is how long the state is taken for that of the server.
 const stateFor = 10 * time.Second
 
-func (s *session) complete(ctx context.Context, q *index.CompletionQuestion) ([]index.Completion, error) {
+func (s *session) complete(ctx context.Context, q *search.CompletionQuestion) ([]search.Completion, error) {
 	state, err := s.completions.stateOf(ctx, s.c)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 )
 
@@ -39,12 +41,12 @@ func isTemporary(status int) bool {
 	return false
 }
 
-// unavailable is an index.ErrUnavailable with a text of its own: that of index.ErrUnavailable is
+// unavailable is an search.ErrUnavailable with a text of its own: that of search.ErrUnavailable is
 // about shards.
 type unavailable struct{ error }
 
-// Is makes it an index.ErrUnavailable.
-func (unavailable) Is(target error) bool { return target == index.ErrUnavailable }
+// Is makes it an search.ErrUnavailable.
+func (unavailable) Is(target error) bool { return target == search.ErrUnavailable }
 
 // Unwrap returns the error with the text.
 func (u unavailable) Unwrap() error { return u.error }
@@ -57,7 +59,7 @@ func isFinal(err error) bool {
 
 // errInsecure says that no connection could be made that is as safe as the settings want it.
 // Somebody has to change something, so waiting does not help. It goes with
-// index.ErrUnavailable, so exports wait: a certificate that has expired will be renewed.
+// search.ErrUnavailable, so exports wait: a certificate that has expired will be renewed.
 var errInsecure = errors.New("no safe connection")
 
 // connectError explains the error of a request that got no answer.

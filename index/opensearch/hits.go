@@ -3,6 +3,8 @@ package opensearch
 import (
 	"context"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/index"
@@ -12,7 +14,7 @@ import (
 
 // hits reads what is shown of documents: their texts, the times of their last fetches, and what
 // their sites repeat on many pages, all at the same time.
-func (s *session) hits(ctx context.Context, q *index.HitsQuestion) ([]index.Hit, error) {
+func (s *session) hits(ctx context.Context, q *search.HitsQuestion) ([]search.Hit, error) {
 	compiled, err := q.Compiled()
 	if err != nil {
 		return nil, err
@@ -40,7 +42,7 @@ func (s *session) hits(ctx context.Context, q *index.HitsQuestion) ([]index.Hit,
 	g.Go(func() (err error) {
 		hosts := make([]string, len(list))
 		for i, c := range list {
-			hosts[i] = index.HostOf(c.about.URL)
+			hosts[i] = search.HostOf(c.about.URL)
 		}
 		repeated, err = s.repeats(inner, hosts)
 		return err
@@ -48,13 +50,13 @@ func (s *session) hits(ctx context.Context, q *index.HitsQuestion) ([]index.Hit,
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	hits := make([]index.Hit, len(list))
+	hits := make([]search.Hit, len(list))
 	for i, c := range list {
 		now := shown[c.Cluster]
 		if now != nil {
 			times.apply(now)
 		}
-		if hits[i], err = c.hit(now, compiled, repeated[index.HostOf(c.about.URL)]); err != nil {
+		if hits[i], err = c.hit(now, compiled, repeated[search.HostOf(c.about.URL)]); err != nil {
 			return nil, err
 		}
 	}
@@ -81,8 +83,8 @@ func (s *session) shown(ctx context.Context, list []*candidate) (map[string]*rec
 }
 
 // hit is a document as it was found, with what it shows now; nil if it was removed meanwhile.
-func (c *candidate) hit(now *record, compiled *query.Query, repeated index.Repeated) (h index.Hit, err error) {
-	h = index.Hit{URL: c.about.URL, Title: c.about.Title, Language: c.about.Language, FetchedAt: index.UnpackTime(c.Fetched), Duplicates: []page.URL{}}
+func (c *candidate) hit(now *record, compiled *query.Query, repeated index.Repeated) (h search.Hit, err error) {
+	h = search.Hit{URL: c.about.URL, Title: c.about.Title, Language: c.about.Language, FetchedAt: index.UnpackTime(c.Fetched), Duplicates: []page.URL{}}
 	if now == nil || now.Stored == nil {
 		return h, nil
 	}

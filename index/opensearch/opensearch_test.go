@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/goleak"
 
 	"github.com/webindexer/indexer/index"
@@ -81,7 +83,7 @@ func files(t *testing.T) (*index.Writer, *index.Reader) {
 }
 
 // searchers are the server and the files.
-func searchers(t *testing.T, a Address, r *index.Reader) (*index.Shards, *index.Reader) {
+func searchers(t *testing.T, a Address, r *index.Reader) (*search.Shards, *index.Reader) {
 	t.Helper()
 	s, err := OpenShard(a, Options{RetryFor: time.Minute})
 	if err != nil {
@@ -91,21 +93,21 @@ func searchers(t *testing.T, a Address, r *index.Reader) (*index.Shards, *index.
 		t.Fatal(have.Rebuild, err)
 	}
 	t.Cleanup(func() { s.Close() })
-	return index.NewShards([]index.ShardSource{s}), r
+	return search.NewShards([]search.ShardSource{s}), r
 }
 
 // sameHits asks both the same question.
-func sameHits(t *testing.T, q string, opts index.Options, theirs *index.Shards, ours *index.Reader) (hits int) {
+func sameHits(t *testing.T, q string, opts search.Options, theirs *search.Shards, ours *index.Reader) (hits int) {
 	t.Helper()
 	want, wrong := ours.Search(t.Context(), q, opts)
 	got, err := theirs.Search(t.Context(), q, opts)
-	if usage := (*index.UsageError)(nil); errors.As(wrong, &usage) && errors.As(err, &usage) {
+	if usage := (*search.UsageError)(nil); errors.As(wrong, &usage) && errors.As(err, &usage) {
 		return 0
 	}
 	if err := errors.Join(err, wrong); err != nil {
 		t.Fatalf("%q: %v", q, err)
 	}
-	for _, r := range []*index.Results{got, want} {
+	for _, r := range []*search.Results{got, want} {
 		r.TookMS = 0
 		for i := range r.Hits {
 			h := &r.Hits[i]
@@ -124,7 +126,7 @@ func sameHits(t *testing.T, q string, opts index.Options, theirs *index.Shards, 
 	return len(want.Hits)
 }
 
-func text(r *index.Results) string {
+func text(r *search.Results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d, %d with all words, ignored %d, did you mean %q, for %q, %q\n", r.Total, r.AllWords, r.Ignored, r.Suggestion, r.ShowingFor, r.Notes)
 	for _, h := range r.Hits {
@@ -153,7 +155,7 @@ func TestAnyOrder(t *testing.T) {
 		theirs, ours := searchers(t, a, r)
 		found := 0
 		for range testenv.Size(10, 80, 400) {
-			opts := index.Options{Limit: 1 + rnd.IntN(20), Offset: rnd.IntN(2) * rnd.IntN(10), PerHost: rnd.IntN(3), Explain: rnd.IntN(2) == 0, NoSuggestion: true, Sort: index.Sort(rnd.IntN(4) / 3)}
+			opts := search.Options{Limit: 1 + rnd.IntN(20), Offset: rnd.IntN(2) * rnd.IntN(10), PerHost: rnd.IntN(3), Explain: rnd.IntN(2) == 0, NoSuggestion: true, Sort: search.Sort(rnd.IntN(4) / 3)}
 			found += sameHits(t, randomQuery(rnd), opts, theirs, ours)
 		}
 		if found < 50 {
@@ -217,9 +219,9 @@ func TestSuggestions(t *testing.T) {
 	}
 	theirs, ours := searchers(t, a, r)
 	for _, q := range []string{"lighthuose", "lighthouse muesum", "keper harbor", "Keepper", "qwertz", `"museum lighthouse"`} {
-		sameHits(t, q, index.Options{}, theirs, ours)
+		sameHits(t, q, search.Options{}, theirs, ours)
 	}
-	if res := must(theirs.Search(t.Context(), "lighthuose", index.Options{})); res.ShowingFor != "lighthouse" {
+	if res := must(theirs.Search(t.Context(), "lighthuose", search.Options{})); res.ShowingFor != "lighthouse" {
 		t.Errorf("showing results for %q, want lighthouse", res.ShowingFor)
 	}
 }
@@ -278,7 +280,7 @@ func TestSwap(t *testing.T) {
 				default:
 				}
 				asked[i]++
-				if res, err := theirs.Search(t.Context(), "rope", index.Options{}); err != nil || res.Total != 20 {
+				if res, err := theirs.Search(t.Context(), "rope", search.Options{}); err != nil || res.Total != 20 {
 					t.Errorf("%+v, %v", res, err)
 					return
 				}

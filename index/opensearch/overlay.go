@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/query"
 )
 
@@ -138,7 +139,7 @@ func (s *session) touchedSince(ctx context.Context, from int64) (list []record, 
 // documents themselves have, and the overlay by what it has, but neither by what counts. So
 // both are asked for their first ones, and our code joins and sorts them. That is right as
 // long as a document that belongs to the first n is among the first of either.
-func (s *session) sorted(ctx context.Context, q *index.SortedQuestion) ([]index.Found, error) {
+func (s *session) sorted(ctx context.Context, q *search.SortedQuestion) ([]search.Found, error) {
 	period, err := s.fetched(ctx, q.Fetched)
 	if err != nil {
 		return nil, err

@@ -3,11 +3,13 @@ package opensearch
 import (
 	"context"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 )
 
 // passages looks into the heads of the texts of documents, as index files do, with one request.
-func (s *session) passages(ctx context.Context, q *index.PassagesQuestion) ([]float64, error) {
+func (s *session) passages(ctx context.Context, q *search.PassagesQuestion) ([]float64, error) {
 	list, err := s.of(q.IDs)
 	if err != nil {
 		return nil, err

@@ -12,9 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/bench/relevancebench"
 	"github.com/webindexer/indexer/cli"
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/opensearch"
 	"github.com/webindexer/indexer/internal/opensearchtest"
 )
@@ -143,7 +144,7 @@ func sameRelevance(t *testing.T, setting string) {
 		t.Fatal(err)
 	}
 	res, err := relevancebench.Run(t.Context(), relevancebench.Options{
-		Server: &relevancebench.Server{Address: a}, Queries: 4, Seed: 1, Weights: index.DefaultWeights, PerHost: 2, Log: io.Discard,
+		Server: &relevancebench.Server{Address: a}, Queries: 4, Seed: 1, Weights: search.DefaultWeights, PerHost: 2, Log: io.Discard,
 	})
 	if err != nil {
 		t.Fatal(err)

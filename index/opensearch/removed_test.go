@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/opensearchtest"
 	"github.com/webindexer/indexer/page"
@@ -58,7 +60,7 @@ func TestRemovedMeanwhile(t *testing.T) {
 		if have, err := shard.Prepare(t.Context()); err != nil || have.Rebuild != "" {
 			t.Fatal(have.Rebuild, err)
 		}
-		res, err := index.NewShards([]index.ShardSource{shard}).Search(t.Context(), "rope", index.Options{Limit: n})
+		res, err := search.NewShards([]search.ShardSource{shard}).Search(t.Context(), "rope", search.Options{Limit: n})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/page"
 )
@@ -44,7 +46,7 @@ func TestManyRenewed(t *testing.T) {
 	}
 	theirs, ours := searchers(t, a, r)
 	for _, q := range []string{"site:example.org", "site:example.org before:2024-05-31", "half0"} {
-		for _, o := range []index.Options{{}, {Sort: index.ByDate}, {Sort: index.ByDate, Offset: 40, Limit: 100}} {
+		for _, o := range []search.Options{{}, {Sort: search.ByDate}, {Sort: search.ByDate, Offset: 40, Limit: 100}} {
 			if sameHits(t, q, o, theirs, ours) == 0 {
 				t.Errorf("%s, %+v: no hits", q, o)
 			}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
@@ -90,8 +92,8 @@ func TestSameAnswers(t *testing.T) {
 		}
 	}
 	theirs, ours := searchers(t, a, r)
-	whole := index.Options{Limit: 20, Facets: true, Explain: true, PerHost: 2, Language: "en"}
-	changed := func(change func(*index.Options)) index.Options {
+	whole := search.Options{Limit: 20, Facets: true, Explain: true, PerHost: 2, Language: "en"}
+	changed := func(change func(*search.Options)) search.Options {
 		o := whole
 		change(&o)
 		return o
@@ -99,21 +101,21 @@ func TestSameAnswers(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, c := range []struct {
 		query string
-		opts  index.Options
+		opts  search.Options
 	}{
 		{"lighthouse", whole},
 		{"lighthouse keeper", whole},
 		{"lamp manual", whole},
 		{"lamp manual 1.1", whole},
-		{"lamp manual", changed(func(o *index.Options) { o.Unfold = true })},
-		{"lamp manual", changed(func(o *index.Options) { o.Language = "de" })},
+		{"lamp manual", changed(func(o *search.Options) { o.Unfold = true })},
+		{"lamp manual", changed(func(o *search.Options) { o.Language = "de" })},
 		{"Handbuch Lampe", whole},
 		{"winter storm", whole},
 		{"winter storm tower lenses", whole}, // many words: documents without all of them take part
 		{"winter storm tower lenses qwertz", whole},
 		{"lighthuose", whole},
 		{"lighthuose keper", whole},
-		{"lighthuose", changed(func(o *index.Options) { o.Verbatim = true })},
+		{"lighthuose", changed(func(o *search.Options) { o.Verbatim = true })},
 		{`"keeper lighthouse"`, whole},
 		{"灯台", whole},
 		{"灯", whole},
@@ -131,9 +133,9 @@ func TestSameAnswers(t *testing.T) {
 		{"after:2022", whole},
 		{"before:2021 lighthouse", whole},
 		{"after:2026", whole}, // renewed since it was exported
-		{"lighthouse", changed(func(o *index.Options) { o.Sort = index.ByDate })},
-		{"lighthouse OR 灯台", changed(func(o *index.Options) { o.PerHost = 0 })},
-		{"lighthouse", changed(func(o *index.Options) { o.Offset, o.Limit = 5, 7 })},
+		{"lighthouse", changed(func(o *search.Options) { o.Sort = search.ByDate })},
+		{"lighthouse OR 灯台", changed(func(o *search.Options) { o.PerHost = 0 })},
+		{"lighthouse", changed(func(o *search.Options) { o.Offset, o.Limit = 5, 7 })},
 		{"signal fog", whole},
 		{"polished brass lanterns", whole},
 		{"qwertzuiop", whole},
@@ -155,7 +157,7 @@ func TestSameAnswers(t *testing.T) {
 	sameSimilar(t, theirs, ours)
 	completed := 0
 	for _, typed := range []string{"l", "lam", "about the b", "the ", "灯", "winter s", "qwertz", ""} {
-		for _, q := range []index.CompletionQuestion{{Typed: typed, N: 8}, {Typed: typed, N: 3, Site: "harbour.example"}, {Typed: typed, N: 8, Language: "de"}} {
+		for _, q := range []search.CompletionQuestion{{Typed: typed, N: 8}, {Typed: typed, N: 3, Site: "harbour.example"}, {Typed: typed, N: 8, Language: "de"}} {
 			want, got := must(ours.Complete(t.Context(), q)), must(theirs.Complete(t.Context(), q))
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%+v is completed on OpenSearch by\n%+v\nand in the files by\n%+v", q, got, want)
@@ -169,7 +171,7 @@ func TestSameAnswers(t *testing.T) {
 }
 
 // noteShown notes what a result has.
-func noteShown(t *testing.T, seen map[string]bool, q string, opts index.Options, r *index.Reader) {
+func noteShown(t *testing.T, seen map[string]bool, q string, opts search.Options, r *index.Reader) {
 	t.Helper()
 	res := must(r.Search(t.Context(), q, opts))
 	for _, h := range res.Hits {
@@ -191,14 +193,14 @@ func noteShown(t *testing.T, seen map[string]bool, q string, opts index.Options,
 }
 
 // sameSimilar asks for pages similar to each document, by its URL and by that of a member.
-func sameSimilar(t *testing.T, theirs *index.Shards, ours *index.Reader) {
+func sameSimilar(t *testing.T, theirs *search.Shards, ours *index.Reader) {
 	t.Helper()
 	found := 0
 	for _, u := range []page.URL{"https://mirror.example/story", "https://mirror.example/story?print=1", "https://docs.example/1.0/en/lamp.html", "https://ja.example/", "https://harbour.example/guide/boat.html", "https://nothing.example/"} {
-		for _, o := range []index.SimilarOptions{{}, {Threshold: 0.3}, {Threshold: 0.1, Limit: 3}, {Threshold: 1}} {
+		for _, o := range []search.SimilarOptions{{}, {Threshold: 0.3}, {Threshold: 0.1, Limit: 3}, {Threshold: 1}} {
 			want, wrong := ours.Similar(t.Context(), u, o)
 			got, err := theirs.Similar(t.Context(), u, o)
-			if errors.Is(wrong, index.ErrNotIndexed) && errors.Is(err, index.ErrNotIndexed) {
+			if errors.Is(wrong, search.ErrNotIndexed) && errors.Is(err, search.ErrNotIndexed) {
 				continue
 			}
 			if err := errors.Join(wrong, err); err != nil {
@@ -233,15 +235,15 @@ func TestManyMatches(t *testing.T) {
 		}
 	}
 	theirs, ours := searchers(t, a, r)
-	opts := index.Options{Facets: true}
+	opts := search.Options{Facets: true}
 	for _, q := range []string{"rope", "rope site:h1.example", "rope lang:de", "number7", "rope after:2022"} {
 		want, got := must(ours.Search(t.Context(), q, opts)), must(theirs.Search(t.Context(), q, opts))
 		if got.Total != want.Total || got.AllWords != want.AllWords || got.Facets.AtLeast != want.Facets.AtLeast {
 			t.Errorf("%q: %d documents, %d with all words, at least %t; want %d, %d, %t", q, got.Total, got.AllWords, got.Facets.AtLeast, want.Total, want.AllWords, want.Facets.AtLeast)
 		}
-		for _, f := range []*index.Facets{got.Facets, want.Facets} { // all documents have the same score
-			for _, list := range [][]index.Facet{f.Sites, f.Languages, f.Types} {
-				slices.SortFunc(list, func(a, b index.Facet) int { return strings.Compare(a.Value, b.Value) })
+		for _, f := range []*search.Facets{got.Facets, want.Facets} { // all documents have the same score
+			for _, list := range [][]search.Facet{f.Sites, f.Languages, f.Types} {
+				slices.SortFunc(list, func(a, b search.Facet) int { return strings.Compare(a.Value, b.Value) })
 			}
 		}
 		if !want.Facets.AtLeast && !reflect.DeepEqual(got.Facets, want.Facets) {

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/index/spelling"
 )
 
-// Shard is the index on the server, for [index.NewShards], as its only shard: how the server
+// Shard is the index on the server, for [search.NewShards], as its only shard: how the server
 // divides it does not matter here. It is safe for concurrent use.
 type Shard struct {
 	c        *client
@@ -32,7 +34,7 @@ func OpenShard(a Address, o Options) (*Shard, error) {
 	return &Shard{c: c, anchors: index.NewAnchorMatcher()}, nil
 }
 
-// Name implements index.ShardSource.
+// Name implements search.ShardSource.
 func (s *Shard) Name() string { return s.c.address.String() }
 
 // Prepare makes everything searchable that was written before, which the server otherwise
@@ -45,8 +47,8 @@ func (s *Shard) Prepare(ctx context.Context) (Status, error) {
 	return have, err
 }
 
-// Begin implements index.ShardSource.
-func (s *Shard) Begin(context.Context) (index.Session, error) {
+// Begin implements search.ShardSource.
+func (s *Shard) Begin(context.Context) (search.Session, error) {
 	return &session{Shard: s, docs: make(map[int64]*candidate), ranks: make(map[string]record), ids: make(map[string]int64), periods: make(map[query.Period][]object)}, nil
 }
 
@@ -69,12 +71,12 @@ type session struct {
 	periods map[query.Period][]object
 }
 
-// Close implements index.Session.
+// Close implements search.Session.
 func (s *session) Close() error { return nil }
 
-// Ask implements index.Session.
-func (s *session) Ask(ctx context.Context, q *index.Question) (*index.Answer, error) {
-	a := new(index.Answer)
+// Ask implements search.Session.
+func (s *session) Ask(ctx context.Context, q *search.Question) (*search.Answer, error) {
+	a := new(search.Answer)
 	var err error
 	switch {
 	case q.Documents:
@@ -135,7 +137,7 @@ func (s *session) stemmers(ctx context.Context) (names []string, err error) {
 // mostTags bounds the different tags that are counted.
 const mostTags = 20_000
 
-func (s *session) tags(ctx context.Context) (t index.Tags, err error) {
+func (s *session) tags(ctx context.Context) (t search.Tags, err error) {
 	kinds := object{}
 	for name, kind := range map[string]rune{"sites": analysis.TagSite, "languages": analysis.TagLang} {
 		kinds[name] = object{"terms": object{"field": "tags", "size": mostTags, "include": analysis.Tag(kind, "") + ".*"}}
@@ -157,7 +159,7 @@ func (s *session) tags(ctx context.Context) (t index.Tags, err error) {
 	return t, err
 }
 
-func (s *session) statistics(ctx context.Context, phrases []*query.Expr) (st index.Statistics, err error) {
+func (s *session) statistics(ctx context.Context, phrases []*query.Expr) (st search.Statistics, err error) {
 	conditions := make([]object, len(phrases))
 	for i, p := range phrases {
 		conditions[i] = matching(p)
@@ -171,7 +173,7 @@ func (s *session) statistics(ctx context.Context, phrases []*query.Expr) (st ind
 	return st, err
 }
 
-func (s *session) counts(ctx context.Context, list []index.Matching) ([]int, error) {
+func (s *session) counts(ctx context.Context, list []search.Matching) ([]int, error) {
 	conditions := make([]object, len(list))
 	for i, m := range list {
 		period, err := s.fetched(ctx, m.Fetched)
@@ -186,7 +188,7 @@ func (s *session) counts(ctx context.Context, list []index.Matching) ([]int, err
 
 // near asks the server for words that are spelled like one. A word of a text counts if two
 // documents have it, and one of a title or an anchor in any case (package spelling).
-func (s *session) near(ctx context.Context, q *index.NearQuestion) (list []index.NearWord, err error) {
+func (s *session) near(ctx context.Context, q *search.NearQuestion) (list []search.NearWord, err error) {
 	suggest := object{"text": q.Word}
 	for field, least := range map[string]int{"named": 0, "words": 2} {
 		suggest[field] = object{"term": object{
@@ -203,7 +205,7 @@ func (s *session) near(ctx context.Context, q *index.NearQuestion) (list []index
 			for _, option := range answer.Options {
 				d := spelling.Distance(q.Word, spelling.Fold(option.Text), q.Most)
 				if d > 0 && d <= q.Most {
-					list = append(list, index.NearWord{Word: option.Text, Distance: d})
+					list = append(list, search.NearWord{Word: option.Text, Distance: d})
 				}
 			}
 		}

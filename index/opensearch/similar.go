@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )
 
 // similar answers a question for one document, or for those that are similar to one.
-func (s *session) similar(ctx context.Context, q *index.SimilarQuestion) (a index.SimilarAnswer, err error) {
+func (s *session) similar(ctx context.Context, q *search.SimilarQuestion) (a search.SimilarAnswer, err error) {
 	if q.Of != "" {
 		a.Document, err = s.sketched(ctx, q.Of)
 		return a, err
@@ -37,15 +38,15 @@ func (s *session) similar(ctx context.Context, q *index.SimilarQuestion) (a inde
 			}
 			if d.URL != q.Except {
 				a.Total++
-				a.Pages = append(a.Pages, index.SimilarPage{URL: d.URL, Title: d.Title, Language: d.Language, Similarity: sketch.Similarity(of, k)})
+				a.Pages = append(a.Pages, search.SimilarPage{URL: d.URL, Title: d.Title, Language: d.Language, Similarity: sketch.Similarity(of, k)})
 			}
 		}
-		if len(a.Pages) > 10*index.MaxResults {
-			a.Pages = index.SortSimilar(a.Pages, q.N)
+		if len(a.Pages) > 10*search.MaxResults {
+			a.Pages = search.SortSimilar(a.Pages, q.N)
 		}
 		return true, nil
 	})
-	a.Pages = index.SortSimilar(a.Pages, q.N)
+	a.Pages = search.SortSimilar(a.Pages, q.N)
 	return a, err
 }
 
@@ -54,7 +55,7 @@ const mostHolders = 100
 
 // sketched is the document whose canonical URL is u, or else the first one by URL that has u
 // among its members; nil if there is none.
-func (s *session) sketched(ctx context.Context, u page.URL) (found *index.SketchedDocument, err error) {
+func (s *session) sketched(ctx context.Context, u page.URL) (found *search.SketchedDocument, err error) {
 	holds := object{"term": object{"urls": urlKey(u)}}
 	a, err := s.c.search(ctx, reading([]string{"cluster", "content", "sketch"}, object{"size": mostHolders, "query": kept(documents, holds)}))
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *session) sketched(ctx context.Context, u page.URL) (found *index.Sketch
 			return nil, err
 		}
 		if found == nil || found.URL != u && (d.URL == u || d.URL < found.URL) {
-			found = &index.SketchedDocument{URL: d.URL, Title: d.Title, Sketch: r.Sketch}
+			found = &search.SketchedDocument{URL: d.URL, Title: d.Title, Sketch: r.Sketch}
 		}
 	}
 	return found, nil

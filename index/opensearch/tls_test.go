@@ -24,6 +24,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/opensearchtest"
 	"github.com/webindexer/indexer/page"
@@ -104,7 +106,7 @@ func TestGuarded(t *testing.T) {
 	build(t, x, []index.Change{index.Upsert(&index.Document{Cluster: page.ContentKey{1}, Seq: 1, URL: "https://a.example/", Title: "Lighthouse"})})
 	s := must(OpenShard(a, o))
 	defer s.Close()
-	if res := must(index.NewShards([]index.ShardSource{s}).Search(t.Context(), "lighthouse", index.Options{})); res.Total != 1 {
+	if res := must(search.NewShards([]search.ShardSource{s}).Search(t.Context(), "lighthouse", search.Options{})); res.Total != 1 {
 		t.Errorf("%d documents", res.Total)
 	}
 }
@@ -125,12 +127,12 @@ func TestRefused(t *testing.T) {
 		kind      error
 		want      string
 	}{
-		{"unknown authority", "https://127.0.0.1:" + good, Options{Credentials: right}, index.ErrUnavailable, "name the file in opensearch.ca"},
-		{"other authority", "https://127.0.0.1:" + good, Options{Credentials: right, CAFile: other.file}, index.ErrUnavailable, "name the file in opensearch.ca"},
-		{"other name", "https://127.0.0.1:" + elsewhere, Options{Credentials: right, CAFile: ca.file}, index.ErrUnavailable, "its certificate is for another name"},
-		{"expired", "https://127.0.0.1:" + expired, Options{Credentials: right, CAFile: ca.file}, index.ErrUnavailable, "its certificate is not valid"},
-		{"http to a TLS port", "http://127.0.0.1:" + good, Options{Credentials: right}, index.ErrUnavailable, "expects TLS: write opensearch+https"},
-		{"TLS to an http port", strings.Replace(plain.URL, "http:", "https:", 1), Options{Credentials: right, CAFile: ca.file}, index.ErrUnavailable, "it does not speak TLS on this port"},
+		{"unknown authority", "https://127.0.0.1:" + good, Options{Credentials: right}, search.ErrUnavailable, "name the file in opensearch.ca"},
+		{"other authority", "https://127.0.0.1:" + good, Options{Credentials: right, CAFile: other.file}, search.ErrUnavailable, "name the file in opensearch.ca"},
+		{"other name", "https://127.0.0.1:" + elsewhere, Options{Credentials: right, CAFile: ca.file}, search.ErrUnavailable, "its certificate is for another name"},
+		{"expired", "https://127.0.0.1:" + expired, Options{Credentials: right, CAFile: ca.file}, search.ErrUnavailable, "its certificate is not valid"},
+		{"http to a TLS port", "http://127.0.0.1:" + good, Options{Credentials: right}, search.ErrUnavailable, "expects TLS: write opensearch+https"},
+		{"TLS to an http port", strings.Replace(plain.URL, "http:", "https:", 1), Options{Credentials: right, CAFile: ca.file}, search.ErrUnavailable, "it does not speak TLS on this port"},
 		{"no password", "https://127.0.0.1:" + good, Options{CAFile: ca.file}, index.ErrUnusable, "asks for a user and a password: set opensearch.credentials, or OPENSEARCH_USERNAME"},
 		{"wrong password", "https://127.0.0.1:" + good, Options{Credentials: Credentials{"indexer", "wrong-" + testPassword}, CAFile: ca.file}, index.ErrUnusable, `does not accept the password of user "indexer"`},
 		{"wrong user", "https://127.0.0.1:" + good, Options{Credentials: Credentials{"nobody", testPassword}, CAFile: ca.file}, index.ErrUnusable, `does not accept the password of user "nobody"`},
@@ -162,7 +164,7 @@ func TestSilentlyRefused(t *testing.T) {
 	defer s.Close()
 	x := must(Open(must(ParseAddress(prefix+s.URL+"/name")), Options{RetryFor: time.Millisecond}))
 	defer x.Close()
-	if _, err := x.Inspect(context.Background()); !errors.Is(err, index.ErrUnavailable) || !strings.Contains(err.Error(), "that it does not expect TLS (opensearch+https)") {
+	if _, err := x.Inspect(context.Background()); !errors.Is(err, search.ErrUnavailable) || !strings.Contains(err.Error(), "that it does not expect TLS (opensearch+https)") {
 		t.Error(err)
 	}
 }

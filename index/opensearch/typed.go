@@ -3,18 +3,20 @@ package opensearch
 import (
 	"context"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"github.com/webindexer/indexer/index"
 )
 
 // typed looks for words in the texts of documents, as index files do: first in the heads of all
 // texts and then, where words are missing, in the rests of those that are not too long. So most
 // searches send one request for it.
-func (s *session) typed(ctx context.Context, q *index.TypedQuestion) ([]index.Typed, error) {
+func (s *session) typed(ctx context.Context, q *search.TypedQuestion) ([]search.Typed, error) {
 	list, err := s.of(q.IDs)
 	if err != nil {
 		return nil, err
 	}
-	looking := make(map[string]*index.TypedWords, len(list)) // by cluster
+	looking := make(map[string]*search.TypedWords, len(list)) // by cluster
 	for _, c := range list {
 		looking[c.Cluster] = q.Look(c.Tokens)
 	}
@@ -42,7 +44,7 @@ func (s *session) typed(ctx context.Context, q *index.TypedQuestion) ([]index.Ty
 			return nil, err
 		}
 		for cluster, now := range rests {
-			if now.Stored == nil || len(now.Stored.Rest) > index.MostRest {
+			if now.Stored == nil || len(now.Stored.Rest) > search.MostRest {
 				continue
 			}
 			text, err := index.UnpackText(now.Stored.Rest)
@@ -52,7 +54,7 @@ func (s *session) typed(ctx context.Context, q *index.TypedQuestion) ([]index.Ty
 			looking[cluster].InRest(text)
 		}
 	}
-	out := make([]index.Typed, len(list))
+	out := make([]search.Typed, len(list))
 	for i, c := range list {
 		out[i] = looking[c.Cluster].Typed()
 	}

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"google.golang.org/grpc"
 
-	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/unanswered"
 )
 
@@ -41,20 +42,20 @@ func (c *Client) Shards(ctx context.Context) ([]Shard, error) {
 }
 
 // Shard is a shard that the server has.
-func (c *Client) Shard(number, of int) index.ShardSource { return source{c, Shard{number, of}} }
+func (c *Client) Shard(number, of int) search.ShardSource { return source{c, Shard{number, of}} }
 
 type source struct {
 	*Client
 	shard Shard
 }
 
-// Name implements index.ShardSource.
+// Name implements search.ShardSource.
 func (s source) Name() string {
 	return fmt.Sprintf("%v at %s", s.shard, s.address)
 }
 
-// Begin implements index.ShardSource.
-func (s source) Begin(ctx context.Context) (index.Session, error) {
+// Begin implements search.ShardSource.
+func (s source) Begin(ctx context.Context) (search.Session, error) {
 	session, _, err := s.begin(ctx, hello{Number: s.shard.Number, Of: s.shard.Of})
 	if err != nil {
 		return nil, err
@@ -112,13 +113,13 @@ func (s *clientSession) exchange(message any) (*reply, error) {
 		return nil, s.unavailable(err)
 	}
 	if r.Error != "" {
-		return nil, fmt.Errorf("%w: %s", index.ErrUnavailable, r.Error)
+		return nil, fmt.Errorf("%w: %s", search.ErrUnavailable, r.Error)
 	}
 	return r, nil
 }
 
-// Ask implements index.Session.
-func (s *clientSession) Ask(_ context.Context, q *index.Question) (*index.Answer, error) {
+// Ask implements search.Session.
+func (s *clientSession) Ask(_ context.Context, q *search.Question) (*search.Answer, error) {
 	var r *reply
 	err := s.within(answerWithin, func() (err error) {
 		r, err = s.exchange(q)
@@ -128,12 +129,12 @@ func (s *clientSession) Ask(_ context.Context, q *index.Question) (*index.Answer
 		return nil, err
 	}
 	if r.Answer == nil {
-		return nil, fmt.Errorf("%w: an empty answer", index.ErrUnavailable)
+		return nil, fmt.Errorf("%w: an empty answer", search.ErrUnavailable)
 	}
 	return r.Answer, nil
 }
 
-// Close implements index.Session.
+// Close implements search.Session.
 func (s *clientSession) Close() error {
 	defer s.end()
 	defer s.cancel(nil)
@@ -147,9 +148,9 @@ func (s *clientSession) Close() error {
 // not why.
 func (s *clientSession) unavailable(err error) error {
 	if why := context.Cause(s.ctx); why != nil {
-		return fmt.Errorf("%w: %w", index.ErrUnavailable, why)
+		return fmt.Errorf("%w: %w", search.ErrUnavailable, why)
 	}
-	return fmt.Errorf("%w: %s", index.ErrUnavailable, unanswered.Why(err))
+	return fmt.Errorf("%w: %s", search.ErrUnavailable, unanswered.Why(err))
 }
 
 // noAnswer says how long there was no answer.

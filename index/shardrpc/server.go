@@ -9,19 +9,19 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
-
-	"github.com/webindexer/indexer/index"
 )
 
 // Holder has the shards that a server answers about.
 type Holder interface {
 	Shards() []Shard
 	// Begin pins the state of a shard.
-	Begin(ctx context.Context, number, of int) (index.Session, error)
+	Begin(ctx context.Context, number, of int) (search.Session, error)
 }
 
 // Server answers searches of other processes.
@@ -103,7 +103,7 @@ func session(alive context.Context, h Holder, report func(error), stream grpc.Se
 		return err
 	}
 	for {
-		var q index.Question
+		var q search.Question
 		if err := stream.RecvMsg(&q); err != nil {
 			if errors.Is(err, io.EOF) {
 				return nil
@@ -125,7 +125,7 @@ func session(alive context.Context, h Holder, report func(error), stream grpc.Se
 
 // ask answers a question. A panic breaks the search, but not the process. It is a bug of this
 // version, or the question came from another one: package index relies on what its own searches ask.
-func ask(ctx context.Context, s index.Session, q *index.Question, report func(error)) (a *index.Answer, err error) {
+func ask(ctx context.Context, s search.Session, q *search.Question, report func(error)) (a *search.Answer, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
 			report(fmt.Errorf("panic: %v\n%s", broken, debug.Stack()))

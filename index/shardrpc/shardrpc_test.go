@@ -13,6 +13,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/webindexer/indexer/index/search"
+
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -36,7 +38,7 @@ type holder struct {
 
 func (h *holder) Shards() []Shard { return []Shard{{0, 2}, {1, 2}} }
 
-func (h *holder) Begin(ctx context.Context, number, of int) (index.Session, error) {
+func (h *holder) Begin(ctx context.Context, number, of int) (search.Session, error) {
 	if h.gone || of != 2 || number > 1 {
 		return nil, errors.New("not kept here")
 	}
@@ -97,13 +99,13 @@ func TestSameAsLocal(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(list, h.Shards()) {
 		t.Fatalf("shards %v, %v", list, err)
 	}
-	var here, there []index.ShardSource
+	var here, there []search.ShardSource
 	for i, s := range list {
 		here, there = append(here, index.NewLocalShard(fmt.Sprint(i), h.readers[i])), append(there, c.Shard(s.Number, s.Of))
 	}
-	local, remote := index.NewShards(here), index.NewShards(there)
+	local, remote := search.NewShards(here), search.NewShards(there)
 	for _, q := range queries {
-		for _, o := range []index.Options{{}, {Explain: true, PerHost: 2, Limit: 30}, {Sort: index.ByDate, Offset: 3}, {Verbatim: true}} {
+		for _, o := range []search.Options{{}, {Explain: true, PerHost: 2, Limit: 30}, {Sort: search.ByDate, Offset: 3}, {Verbatim: true}} {
 			want, err := local.Search(t.Context(), q, o)
 			if err != nil {
 				t.Fatal(err)
@@ -133,30 +135,30 @@ func TestSameAsLocal(t *testing.T) {
 func TestUnavailable(t *testing.T) {
 	h, c, s := serve(t)
 	local := index.NewLocalShard("here", h.readers[0])
-	search := func(remote index.ShardSource) {
+	find := func(remote search.ShardSource) {
 		t.Helper()
-		res, err := index.NewShards([]index.ShardSource{local, remote}).Search(t.Context(), "harbour", index.Options{})
+		res, err := search.NewShards([]search.ShardSource{local, remote}).Search(t.Context(), "harbour", search.Options{})
 		if err != nil || len(res.Incomplete) != 1 || res.Total != 20 || !strings.Contains(res.Incomplete[0], "shard ") {
 			t.Errorf("%+v, %v", res, err)
 		}
 	}
-	search(c.Shard(2, 3))
+	find(c.Shard(2, 3))
 	h.gone = true
-	search(c.Shard(1, 2))
+	find(c.Shard(1, 2))
 	h.gone = false
 	session, err := c.Shard(1, 2).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.grpc.Stop()
-	if _, err := session.Ask(t.Context(), &index.Question{Stemmers: true}); !errors.Is(err, index.ErrUnavailable) {
+	if _, err := session.Ask(t.Context(), &search.Question{Stemmers: true}); !errors.Is(err, search.ErrUnavailable) {
 		t.Errorf("a server that was stopped: %v", err)
 	}
 	if err := session.Close(); err != nil {
 		t.Error(err)
 	}
-	search(c.Shard(1, 2))
-	if _, err := c.Shards(t.Context()); !errors.Is(err, index.ErrUnavailable) || strings.Contains(err.Error(), "rpc error") {
+	find(c.Shard(1, 2))
+	if _, err := c.Shards(t.Context()); !errors.Is(err, search.ErrUnavailable) || strings.Contains(err.Error(), "rpc error") {
 		t.Errorf("a server that was stopped: %v", err)
 	}
 }
@@ -166,26 +168,26 @@ func TestUnavailable(t *testing.T) {
 func TestOddQuestions(t *testing.T) {
 	h, c, _ := serve(t)
 	harbour := &query.Expr{Phrase: query.Phrase{Tokens: "harbour"}, In: postings.AllColumns}
-	for name, q := range map[string]*index.Question{
-		"empty word":           {Typed: &index.TypedQuestion{IDs: []int64{1}, Words: []string{""}}},
-		"unknown operation":    {Counts: []index.Matching{{Expr: &query.Expr{Op: 77, Kids: []*query.Expr{harbour, harbour}}}}},
-		"nothing to join":      {Counts: []index.Matching{{Expr: &query.Expr{Op: query.OpOr}}}},
-		"exclusion of nothing": {Counts: []index.Matching{{Expr: &query.Expr{Op: query.OpNot, Kids: []*query.Expr{harbour}}}}},
-		"too many":             {Best: &index.BestQuestion{Matching: index.Matching{Expr: harbour}, N: math.MaxInt, Statistics: index.Statistics{Rows: 1, Tokens: 1, Documents: []int{1}}}},
-		"too few":              {Similar: &index.SimilarQuestion{Sketch: make([]byte, sketch.Size), N: -1}},
-		"no edits":             {Near: &index.NearQuestion{Word: "ab", Most: -10}},
+	for name, q := range map[string]*search.Question{
+		"empty word":           {Typed: &search.TypedQuestion{IDs: []int64{1}, Words: []string{""}}},
+		"unknown operation":    {Counts: []search.Matching{{Expr: &query.Expr{Op: 77, Kids: []*query.Expr{harbour, harbour}}}}},
+		"nothing to join":      {Counts: []search.Matching{{Expr: &query.Expr{Op: query.OpOr}}}},
+		"exclusion of nothing": {Counts: []search.Matching{{Expr: &query.Expr{Op: query.OpNot, Kids: []*query.Expr{harbour}}}}},
+		"too many":             {Best: &search.BestQuestion{Matching: search.Matching{Expr: harbour}, N: math.MaxInt, Statistics: search.Statistics{Rows: 1, Tokens: 1, Documents: []int{1}}}},
+		"too few":              {Similar: &search.SimilarQuestion{Sketch: make([]byte, sketch.Size), N: -1}},
+		"no edits":             {Near: &search.NearQuestion{Word: "ab", Most: -10}},
 	} {
 		session, err := c.Shard(0, 2).Begin(t.Context())
 		if err != nil {
 			t.Fatalf("before %s: %v", name, err)
 		}
-		if a, err := session.Ask(t.Context(), q); !errors.Is(err, index.ErrUnavailable) || !strings.Contains(err.Error(), "the process that keeps the shard panicked") {
+		if a, err := session.Ask(t.Context(), q); !errors.Is(err, search.ErrUnavailable) || !strings.Contains(err.Error(), "the process that keeps the shard panicked") {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
 		if told := <-h.panics; !strings.Contains(told.Error(), "panic: ") || !strings.Contains(told.Error(), "goroutine ") {
 			t.Errorf("%s: the server reports %v, without the stack", name, told)
 		}
-		if a, err := session.Ask(t.Context(), &index.Question{Documents: true}); err != nil || a.Documents != 20 {
+		if a, err := session.Ask(t.Context(), &search.Question{Documents: true}); err != nil || a.Documents != 20 {
 			t.Errorf("after %s: %+v, %v", name, a, err)
 		}
 		if err := session.Close(); err != nil {
@@ -208,20 +210,20 @@ func TestSilent(t *testing.T) {
 		}
 		defer c.Close()
 		_, err = c.Shard(0, 1).Begin(t.Context())
-		if !errors.Is(err, index.ErrUnavailable) || !strings.HasSuffix(err.Error(), ": no answer within 3s") {
+		if !errors.Is(err, search.ErrUnavailable) || !strings.HasSuffix(err.Error(), ": no answer within 3s") {
 			t.Error(err)
 		}
 	})
 }
 
 // stopped is a holder that begins sessions and then is silent.
-type stopped struct{ index.Session }
+type stopped struct{ search.Session }
 
 func (stopped) Shards() []Shard { return nil }
 
-func (stopped) Begin(context.Context, int, int) (index.Session, error) { return stopped{}, nil }
+func (stopped) Begin(context.Context, int, int) (search.Session, error) { return stopped{}, nil }
 
-func (stopped) Ask(ctx context.Context, _ *index.Question) (*index.Answer, error) {
+func (stopped) Ask(ctx context.Context, _ *search.Question) (*search.Answer, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
@@ -243,7 +245,7 @@ func TestStoppedAmidSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := session.Ask(t.Context(), new(index.Question)); !errors.Is(err, index.ErrUnavailable) || !strings.HasSuffix(err.Error(), ": no answer within 5s") {
+		if _, err := session.Ask(t.Context(), new(search.Question)); !errors.Is(err, search.ErrUnavailable) || !strings.HasSuffix(err.Error(), ": no answer within 5s") {
 			t.Error(err)
 		}
 		if err := errors.Join(session.Close(), c.Close(), s.Stop()); err != nil {
@@ -259,18 +261,18 @@ type slow struct {
 	made  chan error
 }
 
-func (s slow) Begin(ctx context.Context, _, _ int) (index.Session, error) {
+func (s slow) Begin(ctx context.Context, _, _ int) (search.Session, error) {
 	s.begun = ctx
 	return s, nil
 }
 
-func (s slow) Ask(ctx context.Context, _ *index.Question) (*index.Answer, error) {
+func (s slow) Ask(ctx context.Context, _ *search.Question) (*search.Answer, error) {
 	select {
 	case <-time.After(4 * answerWithin):
 	case <-ctx.Done():
 	}
 	s.made <- errors.Join(ctx.Err(), s.begun.Err())
-	return new(index.Answer), nil
+	return new(search.Answer), nil
 }
 
 // TestTableOutlivesItsClient: a shard whose table of completions takes longer than a client waits makes
@@ -284,28 +286,28 @@ func TestTableOutlivesItsClient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ask := func(q *index.Question) {
+		ask := func(q *search.Question) {
 			t.Helper()
 			session, err := c.Shard(0, 1).Begin(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := session.Ask(t.Context(), q); !errors.Is(err, index.ErrUnavailable) {
+			if _, err := session.Ask(t.Context(), q); !errors.Is(err, search.ErrUnavailable) {
 				t.Error(err)
 			}
 			if err := session.Close(); err != nil {
 				t.Error(err)
 			}
 		}
-		ask(&index.Question{Completion: new(index.CompletionQuestion)})
+		ask(&search.Question{Completion: new(search.CompletionQuestion)})
 		if err := <-h.made; err != nil {
 			t.Errorf("the table was not made: %v", err)
 		}
-		ask(&index.Question{Documents: true})
+		ask(&search.Question{Documents: true})
 		if err := <-h.made; !errors.Is(err, context.Canceled) {
 			t.Errorf("another answer for a client that has gone: %v", err)
 		}
-		ask(&index.Question{Completion: new(index.CompletionQuestion)})
+		ask(&search.Question{Completion: new(search.CompletionQuestion)})
 		if err := errors.Join(c.Close(), s.Stop()); err != nil {
 			t.Error(err)
 		}

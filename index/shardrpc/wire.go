@@ -1,5 +1,5 @@
 // Package shardrpc searches the shards of an index on other machines. It carries the
-// questions of a search (index.Question) to the process that has the files of a shard.
+// questions of a search (search.Question) to the process that has the files of a shard.
 //
 // A session is a gRPC stream. Its first message names a shard, and the server pins the
 // state of that shard's files until the stream ends. So all answers of a session describe
@@ -15,9 +15,9 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/grpc"
+	"github.com/webindexer/indexer/index/search"
 
-	"github.com/webindexer/indexer/index"
+	"google.golang.org/grpc"
 )
 
 const (
@@ -40,7 +40,7 @@ type hello struct {
 
 // reply is every message of a server.
 type reply struct {
-	Answer *index.Answer
+	Answer *search.Answer
 	Shards []Shard // to hello with List
 	Error  string  // "": none
 }

@@ -1,0 +1,12 @@
+// Package search searches an index, whatever keeps its documents: it asks sessions of the
+// shards, one or several, and computes from their answers what the best documents are and what is
+// shown of a result. docs/ranking.md describes how documents are ranked.
+//
+// A [Session] answers questions about the documents of one state of a shard: [Question] lists
+// them all. Package index has sessions on index files, package opensearch on a search server,
+// and package shardrpc on shards of other processes.
+//
+// candidates.go and tier.go find candidates, rerank.go sorts them, fold.go makes one result of
+// the versions and translations of a page, and diversify.go brings other hosts onto the first
+// page. The files beside them each have one reason for which a document counts more or less.
+package search

@@ -1,0 +1,193 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/query"
+)
+
+// Facets say how the documents of a result divide by site, language, year of the last fetch
+// and file type. The values are those of the best candidates, because listing those of all
+// matches would read all of them. Their documents are counted among all
+// matches, or among the candidates if the matches are too many. Documents without all the words
+// that compete with those that have them (addPartial) count for all properties but the year. A
+// property by which the query is narrowed already has no values ([query.NarrowedBy]).
+type Facets struct {
+	Sites     []Facet `json:"sites"`
+	Languages []Facet `json:"languages"`
+	Years     []Facet `json:"years"`
+	Types     []Facet `json:"types"`
+	// AtLeast says that documents were counted among the candidates only, so that there may
+	// be more. There are no years then.
+	AtLeast bool `json:"at_least"`
+}
+
+// Facet is a value, and the operators that leave its documents.
+type Facet struct {
+	Value     string `json:"value"`
+	Filter    string `json:"filter"` // to add to the query, such as site:example.org
+	Documents int    `json:"documents"`
+}
+
+// Bounds of facets.
+const (
+	maxFacets     = 8      // values of a kind
+	maxFacetYears = 6      // from the newest one on
+	maxFaceted    = 20_000 // matches that are counted by value
+)
+
+// facets counts the documents of the result by their properties. found is the candidates, of which
+// there are more for a later page; the best of them are the same for all pages.
+func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error) {
+	best := bestDocuments(found, rerankTop)
+	tally := tallyOf(best)
+	f := &Facets{AtLeast: s.res.Total > maxFaceted, Years: []Facet{}}
+	has := query.NarrowedBy(s.c.Text)
+	f.Sites = topFacets(has.Site, "site:", tally.sites)
+	f.Languages = topFacets(has.Lang, "lang:", tally.languages)
+	f.Types = topFacets(has.FileType, "filetype:", tally.types)
+	if f.AtLeast || s.res.Total == 0 {
+		return f, nil
+	}
+	b := query.AllWords
+	if s.res.AllWords < FillBelow && s.res.Total > s.res.AllWords {
+		b = s.fill
+	}
+	matching := s.matching(s.c.Expr(b))
+	var others []candidate // besides the matches
+	if b == query.AllWords {
+		others = slices.DeleteFunc(bestDocuments(found, math.MaxInt), func(c candidate) bool { return !c.partial })
+	}
+	if err := s.countFacets(ctx, matching, others, f); err != nil {
+		return nil, err
+	}
+	var err error
+	f.Years, err = s.facetYears(ctx, matching)
+	return f, err
+}
+
+// countFacets replaces the counts of candidates by those of all matches and of other documents.
+func (s *search) countFacets(ctx context.Context, m Matching, others []candidate, f *Facets) error {
+	kinds := []struct {
+		tag  rune
+		list *[]Facet
+		has  func(c *candidate, value string) bool
+	}{
+		{analysis.TagSite, &f.Sites, func(c *candidate, site string) bool { return strings.HasSuffix("."+siteOf(c), "."+site) }},
+		{analysis.TagLang, &f.Languages, func(c *candidate, tag string) bool { return sameLanguage(c.language, tag) }},
+		{analysis.TagFileType, &f.Types, func(c *candidate, t string) bool { return analysis.FileTypeOf(c.url) == t }},
+	}
+	var sets []Matching
+	for _, k := range kinds {
+		for _, v := range *k.list {
+			sets = append(sets, Matching{query.Tagged(m.Expr, k.tag, v.Value), m.Fetched})
+		}
+	}
+	counts, err := s.from.counts(ctx, sets...)
+	if err != nil {
+		return err
+	}
+	for _, k := range kinds {
+		list := *k.list
+		for i := range list {
+			v := &list[i]
+			v.Documents, counts = counts[0], counts[1:]
+			for j := range others {
+				if k.has(&others[j], v.Value) {
+					v.Documents++
+				}
+			}
+		}
+		slices.SortStableFunc(list, func(a, b Facet) int { return cmp.Compare(b.Documents, a.Documents) })
+		*k.list = slices.DeleteFunc(list, func(v Facet) bool { return v.Documents == 0 })
+	}
+	return nil
+}
+
+// facetYears counts the matches by year, from that of the latest fetch on.
+func (s *search) facetYears(ctx context.Context, m Matching) ([]Facet, error) {
+	list := []Facet{}
+	latest, err := s.from.latestFetch(ctx, m)
+	if err != nil || latest == 0 {
+		return list, err
+	}
+	newest := time.Unix(0, latest).UTC().Year()
+	var sets []Matching
+	for year := newest; year > newest-maxFacetYears; year-- {
+		from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		p := query.Period{From: max(m.Fetched.From, from.UnixNano()), Until: from.AddDate(1, 0, 0).UnixNano()}
+		if m.Fetched.Until != 0 {
+			p.Until = min(p.Until, m.Fetched.Until)
+		}
+		sets = append(sets, Matching{m.Expr, p})
+	}
+	counts, err := s.from.counts(ctx, sets...)
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range counts {
+		if year := newest - i; n > 0 {
+			list = append(list, Facet{strconv.Itoa(year), "after:" + strconv.Itoa(year) + " before:" + strconv.Itoa(year+1), n})
+		}
+	}
+	return list, nil
+}
+
+// bestDocuments is the first n documents of a list of candidates, with what is folded into them.
+func bestDocuments(list []candidate, n int) (out []candidate) {
+	for i := range list {
+		if len(out) >= n {
+			break
+		}
+		out = append(out, list[i])
+		if list[i].folded != nil {
+			out = append(out, *list[i].folded...)
+		}
+	}
+	return out
+}
+
+// facetTally counts documents by their properties.
+type facetTally struct{ sites, languages, types map[string]int }
+
+func tallyOf(list []candidate) facetTally {
+	t := facetTally{make(map[string]int), make(map[string]int), make(map[string]int)}
+	for i := range list {
+		c := &list[i]
+		t.sites[siteOf(c)]++
+		t.languages[analysis.PrimaryLanguage(c.language)]++
+		t.types[analysis.FileTypeOf(c.url)]++
+	}
+	return t
+}
+
+// siteOf is the host of a candidate as site: has it, an IPv6 address without brackets. The www. of
+// www.com is no prefix: site:com finds all hosts of .com.
+func siteOf(c *candidate) string {
+	host := c.url.Host()
+	if bare := HostOf(c.url); strings.Contains(bare, ".") {
+		host = bare
+	}
+	return strings.Trim(host, "[]")
+}
+
+// topFacets is the most frequent values, most first. There are none if the query is narrowed
+// by the operator already.
+func topFacets(narrowed bool, operator string, counts map[string]int) []Facet {
+	list := []Facet{}
+	if narrowed {
+		return list
+	}
+	delete(counts, "")
+	for _, f := range mostFirst(counts) {
+		list = append(list, Facet{f.Value, operator + f.Value, f.Documents})
+	}
+	return list[:min(len(list), maxFacets)]
+}

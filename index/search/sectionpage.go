@@ -1,0 +1,64 @@
+package search
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/webindexer/indexer/page"
+)
+
+// # Pages of sections
+//
+// Who asks for "forms" wants the page about forms, and not one of the many pages below it. That page
+// has the address of a directory, and many of the other candidates are in the directory. So if its
+// title agrees with the query, it counts more. The front page of a site is no such page
+// (frontpage.go), and neither is a list of everything that only has the words.
+
+const (
+	// sectionMost is the factor for the page of a section.
+	sectionMost = 1.3
+	// sectionPages is how many other candidates are in the directory, at least.
+	sectionPages = 3
+	// sectionNames is the least agreement of its title with the query.
+	sectionNames = 0.4
+	// sectionAsked is the agreement of any title with the query from which on that page is asked for, and
+	// no section.
+	sectionAsked = 0.8
+)
+
+// preferSectionPages raises the scores of pages of sections.
+func (s *search) preferSectionPages(top []candidate) {
+	if slices.ContainsFunc(top, func(c candidate) bool { return c.titleMatch >= sectionAsked }) {
+		return
+	}
+	raised := false
+	for i := range top {
+		c := &top[i]
+		dir, ok := directoryOf(c.url)
+		if !ok || c.front || c.titleMatch < sectionNames || pagesBelow(dir, top) < sectionPages {
+			continue
+		}
+		c.sectionFactor = sectionMost
+		c.score *= sectionMost
+		raised = true
+	}
+	if raised {
+		sortCandidates(top)
+	}
+}
+
+// directoryOf is the address of the directory that a page stands for. That of a whole site is none.
+func directoryOf(u page.URL) (dir string, ok bool) {
+	dir = strings.TrimSuffix(string(u), "index.html")
+	return dir, strings.HasSuffix(dir, "/") && u.Path() != "/" && u.Path() != "/index.html"
+}
+
+// pagesBelow counts the other candidates in a directory.
+func pagesBelow(dir string, list []candidate) (n int) {
+	for i := range list {
+		if u := string(list[i].url); strings.HasPrefix(u, dir) && u != dir && u != dir+"index.html" {
+			n++
+		}
+	}
+	return n
+}
