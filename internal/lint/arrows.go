@@ -18,7 +18,9 @@ type Arrow struct {
 // Arrows is the order of the house, from the bottom to the top.
 var Arrows = []Arrow{
 	{"internal/sleep", nil, "it waits, whatever for"},
-	{"store", []string{"store", "internal/sleep"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
+	{"store/badgerdb/internal/hints", nil, "it remembers versions by the hashes of their columns, wherever they are stored"},
+	{"store/badgerdb/internal/newest", nil, "it bounds timestamps by the hashes of columns, wherever these are stored"},
+	{"store", []string{"store", "store/badgerdb/internal/hints", "store/badgerdb/internal/newest", "internal/sleep"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
 	{"store/engines", []string{"store"}, "it opens whichever engine a setting names, and is the only one to import the clients of them all"},
 	{"internal/wire", nil, "it reads fields of records, whatever they are of"},
 	{"internal/longjson", nil, "it writes objects, whatever they are of"},

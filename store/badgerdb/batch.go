@@ -143,7 +143,7 @@ func (b *batch) keptBy(o *op, ts uint64) (kept uint64, found bool, err error) {
 		kept, found = set.cells[string(o.head)]
 		return kept, found, nil
 	}
-	if o.Op == store.Put && b.c.db.newest.of(o.group.number, o.column) <= ts {
+	if o.Op == store.Put && b.c.db.newest.Of(o.group.number, o.column) <= ts {
 		return 0, false, nil // nothing newer there: the put wins
 	}
 	return b.rd.latestTS(o.head)
@@ -202,9 +202,9 @@ func (b *batch) put(o *op, key []byte, ts uint64) error {
 	if k := b.c.db.known.Load(); k != nil && o.group.pointRead() {
 		k.addColumn(o.head)
 	}
-	bound := b.c.db.newest.note(o.group.number, o.column, ts)
+	bound := b.c.db.newest.Note(o.group.number, o.column, ts)
 	if h := b.c.db.hints; h != nil && o.group.pointRead() {
-		h.raise(h.hash(o.column, o.head), ts, bound, b.c.seq+1, o.Value)
+		h.Raise(h.Hash(o.column, o.head), ts, bound, b.c.seq+1, o.Value)
 	}
 	b.bounds.raise(o.group.number, ts)
 	b.count(len(key) + len(value))
@@ -213,7 +213,7 @@ func (b *batch) put(o *op, key []byte, ts uint64) error {
 
 func (b *batch) remove(o *op, key []byte, ts uint64) error {
 	if h := b.c.db.hints; h != nil && o.group.pointRead() {
-		h.drop(h.hash(o.column, o.head), ts, b.c.seq+1)
+		h.Drop(h.Hash(o.column, o.head), ts, b.c.seq+1)
 	}
 	if n := b.c.waste.removed(o.group, o.Column); n > 0 {
 		b.c.db.blobs.waste.Add(n)

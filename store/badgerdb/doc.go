@@ -6,7 +6,7 @@
 // Badger transaction (committer.go says why that is atomic, and what a crash
 // leaves). Reads go to Badger directly, at the sequence number of the last whole
 // group (views.go says why they see no halves and wait for nobody). Most guards
-// are answered from memory (newest.go, resident.go).
+// are answered from memory (internal/newest, resident.go).
 //
 // Values of 1 KiB or more are in files of their own, which no compaction rewrites
 // (blobs.go); Badger has pointers to them.

@@ -57,7 +57,7 @@ func (c *committer) knownAbsent(g *guard, lo uint64) bool {
 	if set := c.residents[g.group.number]; set != nil && set.empty() {
 		return true
 	}
-	return !g.sel.Prefix && c.db.newest.none(g.group.number, g.hash, lo)
+	return !g.sel.Prefix && c.db.newest.None(g.group.number, g.hash, lo)
 }
 
 // residentCell looks up the one cell of a column of a resident Latest group.
@@ -76,7 +76,7 @@ func (c *committer) exists(g *guard, rd *reader) (bool, error) {
 		c.stats.guardsFast.Add(1)
 		return found && ts == g.require.TS, nil
 	}
-	if c.db.newest.none(g.group.number, g.hash, g.require.TS) {
+	if c.db.newest.None(g.group.number, g.hash, g.require.TS) {
 		c.stats.guardsFast.Add(1)
 		return false, nil
 	}

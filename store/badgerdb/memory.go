@@ -9,7 +9,8 @@ import "math/bits"
 //   - meanwhile, the table that is made of the latter: 2.4 times its size, which Badger
 //     would keep (builders.go),
 //   - the cache of table blocks,
-//   - the hints (hints.go), which begin as few, and the newest timestamps (newest.go),
+//   - the hints (internal/hints), which begin as few, and the newest timestamps
+//     (internal/newest),
 //   - the filter of what is there (known.go), 12 bits for each row and column,
 //   - compactions, which build tables of a few MiB.
 //

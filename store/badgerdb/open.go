@@ -14,6 +14,8 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/hints"
+	"github.com/webindexer/indexer/store/badgerdb/internal/newest"
 	"github.com/webindexer/indexer/store/internal/engine"
 )
 
@@ -53,7 +55,7 @@ func Open(dir string, groups []store.GroupSpec, opts Options) (*DB, error) {
 	sizes := sizesFor(opts.MemoryBytes, f.mark.replay)
 	db := &DB{
 		dir: dir, files: f, verify: verify, tables: tables, schema: schema, queue: make(chan *request, queueLength),
-		seed: maphash.MakeSeed(), sizes: sizes, hints: newHints(cmp.Or(opts.HintCells, sizes.cells)),
+		seed: maphash.MakeSeed(), sizes: sizes, hints: hints.New(cmp.Or(opts.HintCells, sizes.cells)),
 		blobBytes: cmp.Or(opts.BlobBytes, defaultBlobBytes), wantKnown: make(chan struct{}, 1),
 	}
 	db.collecting, db.stopCollecting = context.WithCancel(context.Background())
@@ -182,7 +184,7 @@ func (db *DB) start(opts Options) error {
 		db.known.Store(k)
 		db.knownRead = true
 	}
-	db.newest = newNewest(cmp.Or(opts.NewestCells, db.sizes.newest), stored, fresh)
+	db.newest = newest.New(cmp.Or(opts.NewestCells, db.sizes.newest), stored[:], fresh)
 	if err := db.mark.advance(db.seqAtOpen); err != nil {
 		return err
 	}
@@ -267,8 +269,8 @@ type DB struct {
 	seqAtOpen uint64
 	views     *views
 	seed      maphash.Seed // of the hashes of columns
-	hints     *hints       // nil for none
-	newest    *newest
+	hints     *hints.Table // nil for none
+	newest    *newest.Table
 	blobBytes int // the length from which on a value is long
 	sizes     sizes
 	queue     chan *request

@@ -27,11 +27,11 @@ type Options struct {
 	// BlockCacheBytes bounds the cache of table blocks; 0 means a sixth of MemoryBytes.
 	BlockCacheBytes int64
 	// NewestCells is the capacity in cells of the table of newest timestamps, which
-	// answers most guards (see newest.go). A cell takes 32 to 64 bytes. 0 means a share of
+	// answers most guards (see internal/newest). A cell takes 32 to 64 bytes. 0 means a share of
 	// MemoryBytes, at most 262,144 cells.
 	NewestCells int
 	// HintCells bounds the table that tells where the newest versions are, in cells of
-	// 48 bytes. With it, most reads take one look-up (see hints.go). The table grows
+	// 48 bytes. With it, most reads take one look-up (see internal/hints). The table grows
 	// with its contents. 0 means a share of MemoryBytes; a negative number means no
 	// table.
 	HintCells int

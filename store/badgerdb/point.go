@@ -8,6 +8,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/hints"
 )
 
 // Reads of at most one cell of one column. Most reads of transactions are of this kind,
@@ -40,9 +41,9 @@ func (p *points) read(g *group, sel *store.Selector, lo, hi uint64) (c store.Cel
 		if told != atBound {
 			return store.Cell{}, false, told == absent, nil
 		}
-		ts = h.bound - 1
-		if h.known {
-			c.Value, found = bytes.Clone(h.short()), true
+		ts = h.Bound - 1
+		if h.Known {
+			c.Value, found = bytes.Clone(h.Short()), true
 		} else if c.Value, found, err = p.r.versionCell(head, ts); !found && err == nil {
 			return store.Cell{}, false, false, nil
 		}
@@ -150,20 +151,20 @@ const (
 
 // hinted asks memory for the newest version from lo to hi of the column with this head. The hint
 // has the column in any case, unless the verdict is absent.
-func (r *reader) hinted(head []byte, lo, hi uint64) (h hint, told verdict) {
+func (r *reader) hinted(head []byte, lo, hi uint64) (h hints.Hint, told verdict) {
 	first := maphash.Bytes(r.db.seed, head)
-	if r.db.newest.never(first) {
+	if r.db.newest.Never(first) {
 		return h, absent
 	}
-	column := r.db.hints.hash(first, head)
-	h, ok := r.db.hints.of(column, r.txn.ReadTs())
-	h.column = column
+	column := r.db.hints.Hash(first, head)
+	h, ok := r.db.hints.Of(column, r.txn.ReadTs())
+	h.Column = column
 	switch {
 	case !ok && r.lacks(head):
 		return h, absent
-	case !ok || h.bound > hi+1: // older ones may be wanted
+	case !ok || h.Bound > hi+1: // older ones may be wanted
 		return h, untold
-	case h.bound <= lo: // nothing from lo on
+	case h.Bound <= lo: // nothing from lo on
 		return h, absent
 	}
 	return h, atBound
@@ -174,14 +175,14 @@ func (r *reader) hinted(head []byte, lo, hi uint64) (h hint, told verdict) {
 // hint behind.
 func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte, uint64, *badger.Item) error) error {
 	head := its.key
-	var h hint
+	var h hints.Hint
 	if r.db.hints != nil {
 		var told verdict
 		switch h, told = r.hinted(head, lo, hi); told {
 		case absent:
 			return nil
 		case atBound:
-			if found, err := r.getVersion(head, h.bound-1, fn); found || err != nil {
+			if found, err := r.getVersion(head, h.Bound-1, fn); found || err != nil {
 				return err
 			}
 		}
@@ -197,11 +198,11 @@ func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte,
 		return err
 	}
 	c := cursor{it: it, group: g, lo: lo, hi: hi, newest: 1}
-	met := hint{column: h.column, seq: r.txn.ReadTs()}
-	c.greatest = func(ts uint64) { met.bound = ts + 1 }
+	met := hints.Hint{Column: h.Column, Seq: r.txn.ReadTs()}
+	c.greatest = func(ts uint64) { met.Bound = ts + 1 }
 	err = c.visit(its.key, prefix, func(head []byte, ts uint64, item *badger.Item) error {
-		if ts+1 == met.bound && r.db.hints != nil {
-			if err := met.learn(item); err != nil {
+		if ts+1 == met.Bound && r.db.hints != nil {
+			if err := learn(&met, item); err != nil {
 				return valueError(err)
 			}
 		}
@@ -210,11 +211,28 @@ func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte,
 		}
 		return errStop
 	})
-	if met.bound == 0 && err == nil {
+	if met.Bound == 0 && err == nil {
 		r.db.foundNothing()
 	}
 	if r.db.hints != nil && err == nil {
-		r.db.hints.fill(met)
+		r.db.hints.Fill(met)
 	}
 	return err
+}
+
+// learn keeps the value of an item in the hint of its column, if the value is short.
+func learn(h *hints.Hint, item *badger.Item) error {
+	if item.EstimatedSize()-int64(len(item.Key())) > 1+hints.MaxValueBytes { // before anything is copied
+		return nil
+	}
+	return item.Value(func(stored []byte) error {
+		if _, long := parsePointer(stored); long {
+			return nil
+		}
+		value, err := splitPlain(stored, item.Key())
+		if err == nil {
+			h.Keep(value)
+		}
+		return err
+	})
 }

@@ -1,9 +1,5 @@
-package badgerdb
-
-import "sync/atomic"
-
-// newest is an upper bound of the newest timestamp of every column, in a table of a fixed
-// size without keys. A column has the slot that its hash leads to, and shares it with all
+// Package newest keeps an upper bound of the newest timestamp of every column, in a table of a
+// fixed size without keys. A column has the slot that its hash leads to, and shares it with all
 // other columns whose hashes lead there. (Omid, ICDE 2014, keeps the commit timestamps of
 // rows in the same way.)
 //
@@ -23,49 +19,54 @@ import "sync/atomic"
 // Rejected: a map with exact bounds and two generations. Each guard of a new column, which
 // is the usual one, looked it up in both, and most look-ups missed the processor's cache
 // several times. The maps took four times the processor time of this table.
-type newest struct {
+package newest
+
+import "sync/atomic"
+
+// Table is the bounds of all columns.
+type Table struct {
 	slots []atomic.Uint64 // the bound plus one; 0 if nothing was put. Written under the committer's writeMu
-	floor [maxGroups]uint64
-	fresh bool // nothing was put before the table was opened
+	floor []uint64        // by number of group
+	fresh bool            // nothing was put before the table was opened
 }
 
-// newestPerCell is how many slots the table has for each cell that it is to remember.
-const newestPerCell = 4
+// slotsPerCell is how many slots the table has for each cell that it is to remember.
+const slotsPerCell = 4
 
-// newNewest makes a table for a number of cells. floor bounds the timestamps of each group
-// that were put earlier; fresh says that there are none.
-func newNewest(cells int, floor bounds, fresh bool) *newest {
+// New makes a table for a number of cells. floor bounds the timestamps of each group, by its
+// number, that were put earlier; fresh says that there are none. The caller must not change floor.
+func New(cells int, floor []uint64, fresh bool) *Table {
 	n := 1
-	for n < newestPerCell*cells {
+	for n < slotsPerCell*cells {
 		n *= 2
 	}
-	return &newest{slots: make([]atomic.Uint64, n), floor: floor, fresh: fresh}
+	return &Table{slots: make([]atomic.Uint64, n), floor: floor, fresh: fresh}
 }
 
-func (n *newest) slot(column uint64) *atomic.Uint64 {
+func (n *Table) slot(column uint64) *atomic.Uint64 {
 	return &n.slots[column&uint64(len(n.slots)-1)]
 }
 
-// of returns the bound of a column in group number g.
-func (n *newest) of(g int, column uint64) uint64 {
+// Of returns the bound of a column in group number g.
+func (n *Table) Of(g int, column uint64) uint64 {
 	if s := n.slot(column).Load(); s > 0 {
 		return max(n.floor[g], s-1)
 	}
 	return n.floor[g]
 }
 
-// none reports that the column has no cell from lo on.
-func (n *newest) none(g int, column, lo uint64) bool {
-	return n.of(g, column) < lo || n.never(column)
+// None reports that the column has no cell from lo on.
+func (n *Table) None(g int, column, lo uint64) bool {
+	return n.Of(g, column) < lo || n.Never(column)
 }
 
-// never reports that nothing was ever put into a column, as far as that is known.
-func (n *newest) never(column uint64) bool {
+// Never reports that nothing was ever put into a column, as far as that is known.
+func (n *Table) Never(column uint64) bool {
 	return n.fresh && n.slot(column).Load() == 0
 }
 
-// note records a put, and returns the column's bound.
-func (n *newest) note(g int, column, ts uint64) uint64 {
+// Note records a put, and returns the column's bound.
+func (n *Table) Note(g int, column, ts uint64) uint64 {
 	s := n.slot(column)
 	if s.Load() <= ts {
 		s.Store(ts + 1) // no overflow: timestamps are at most store.MaxTS

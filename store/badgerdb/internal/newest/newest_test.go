@@ -1,4 +1,4 @@
-package badgerdb
+package newest
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestNewestNeverTooLow(t *testing.T) {
 			h uint64
 		}
 		truth, known := map[column]uint64{}, map[column]bool{}
-		var floor bounds
+		floor := make([]uint64, 3)
 		fresh := r.IntN(2) == 0
 		for h := range uint64(30) { // what was there before opening
 			c := column{int(h % 3), h}
@@ -25,7 +25,7 @@ func TestNewestNeverTooLow(t *testing.T) {
 				floor[c.g] = max(floor[c.g], truth[c])
 			}
 		}
-		n := newNewest(2+r.IntN(20), floor, fresh)
+		n := New(2+r.IntN(20), floor, fresh)
 		exact, absent := 0, 0
 		for range 2000 {
 			h := uint64(r.IntN(200))
@@ -33,23 +33,23 @@ func TestNewestNeverTooLow(t *testing.T) {
 			if r.IntN(4) == 0 {
 				ts := uint64(r.IntN(200))
 				truth[c], known[c] = max(truth[c], ts), true
-				if got := n.note(c.g, c.h, ts); got != n.of(c.g, c.h) {
-					t.Fatalf("note says %d, of says %d", got, n.of(c.g, c.h))
+				if got := n.Note(c.g, c.h, ts); got != n.Of(c.g, c.h) {
+					t.Fatalf("note says %d, of says %d", got, n.Of(c.g, c.h))
 				}
 			}
-			got, lo := n.of(c.g, c.h), uint64(r.IntN(200))
+			got, lo := n.Of(c.g, c.h), uint64(r.IntN(200))
 			switch {
 			case got < truth[c]:
 				t.Fatalf("bound %d of column %v, which has %d", got, c, truth[c])
-			case known[c] && n.never(c.h):
+			case known[c] && n.Never(c.h):
 				t.Fatalf("column %v counts as never written", c)
-			case known[c] && truth[c] >= lo && n.none(c.g, c.h, lo):
+			case known[c] && truth[c] >= lo && n.None(c.g, c.h, lo):
 				t.Fatalf("nothing in column %v from %d on, which has %d", c, lo, truth[c])
 			}
 			if got == truth[c] {
 				exact++
 			}
-			if n.never(c.h) {
+			if n.Never(c.h) {
 				absent++
 			}
 		}
