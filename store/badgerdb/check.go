@@ -12,6 +12,8 @@ import (
 	"slices"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
 // checkFiles checks everything that Badger would misread, or on which it would panic or
@@ -20,7 +22,7 @@ import (
 // It takes Badger's own lock too, because a version of the program without the mark has no
 // other.
 func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blobs) (next baseline, err error) {
-	release, locked, err := lockDir(filepath.Join(dir, badgerDir))
+	release, locked, err := system.Lock(filepath.Join(dir, badgerDir))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return checkProgress(dir, m, 0, values, opts.Logger)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
 // openManaged opens Badger. Badger creates its memtable and value-log files in two
@@ -47,7 +49,7 @@ func removeEmptyLogs(dir string) (err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	release, locked, lerr := lockDir(dir)
+	release, locked, lerr := system.Lock(dir)
 	if err != nil || lerr != nil || !locked {
 		return errors.Join(err, lerr)
 	}

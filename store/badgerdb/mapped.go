@@ -1,18 +1,15 @@
 package badgerdb
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/table"
 
 	"github.com/webindexer/indexer/internal/sleep"
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
 // Badger maps its table files. Pages that were read stay in the process's resident
@@ -38,7 +35,7 @@ const (
 // trimMapped keeps the mapped files below a number of bytes until the context ends.
 func (db *DB) trimMapped(ctx context.Context, most int64) {
 	for sleep.For(ctx, mappedEvery) == nil {
-		if n, known := mappedResident(); known && n > most {
+		if n, known := system.MappedResident(); known && n > most {
 			db.unmapTables()
 		}
 	}
@@ -67,37 +64,10 @@ func (db *DB) unmapTables() (files int) {
 	if err != nil {
 		return 0 // the pages stay
 	}
-	for _, m := range mappings() {
-		if filepath.Dir(m.file) == dir && held[filepath.Base(m.file)] && unmapPages(m.from, m.to) {
+	for _, m := range system.Mappings() {
+		if filepath.Dir(m.File) == dir && held[filepath.Base(m.File)] && m.Unmap() {
 			files++
 		}
 	}
 	return files
-}
-
-// mapping is a file that is mapped.
-type mapping struct {
-	from, to uintptr
-	file     string
-}
-
-// parseMappings reads what Linux says in /proc/self/maps. Lines of other kinds, and of
-// files that were removed, are left out.
-func parseMappings(text []byte) (list []mapping) {
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
-		if len(fields) < 6 || !strings.HasPrefix(fields[5], "/") || strings.HasSuffix(lines.Text(), " (deleted)") {
-			continue
-		}
-		from, to, _ := strings.Cut(fields[0], "-")
-		a, aerr := strconv.ParseUint(from, 16, 64)
-		b, berr := strconv.ParseUint(to, 16, 64)
-		if aerr != nil || berr != nil || a >= b {
-			continue
-		}
-		_, file, _ := strings.Cut(lines.Text(), fields[4]+" ")
-		list = append(list, mapping{from: uintptr(a), to: uintptr(b), file: strings.TrimLeft(file, " ")})
-	}
-	return list
 }

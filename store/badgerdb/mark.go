@@ -13,6 +13,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
 // The file HIGHWATER records the last group of writes, so that opening a table that lacks
@@ -278,7 +280,7 @@ func newMark(dir string, from baseline) (*mark, error) {
 
 // open maps the file, once Badger has made its own files.
 func (m *mark) open(dir string) (err error) {
-	if m.page, m.unmap, err = mapFile(m.file, markBytes); err != nil {
+	if m.page, m.unmap, err = system.Map(m.file, markBytes); err != nil {
 		return fmt.Errorf("store: mapping %s: %w", m.file, err)
 	}
 	if m.valueLog, err = newestFile(dir, valueLogSuffix); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb/internal/hints"
 	"github.com/webindexer/indexer/store/badgerdb/internal/newest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 	"github.com/webindexer/indexer/store/internal/engine"
 )
 
@@ -81,7 +82,7 @@ type files struct {
 // openFiles holds the directory, checks what is there, writes the mark's baseline, and only
 // then lets Badger open: from there on the mark counts.
 func openFiles(dir string, opts Options, tables *tableGate) (*files, error) {
-	release, held, err := lockDir(dir) // Badger's lock begins too late for the checks
+	release, held, err := system.Lock(dir) // Badger's lock begins too late for the checks
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +336,7 @@ func (db *DB) closeBadger() error {
 		return err
 	}
 	was := db.mark.baseline
-	db.mark.baseline = baseline{State: stateClosed, Boot: bootID(), Sync: db.mark.Sync, Group: db.mark.group, NextLog: 1, List: list.mark(), Waste: db.blobs.waste.Load()}
+	db.mark.baseline = baseline{State: stateClosed, Boot: system.BootID(), Sync: db.mark.Sync, Group: db.mark.group, NextLog: 1, List: list.mark(), Waste: db.blobs.waste.Load()}
 	if err := db.mark.write(db.dir); err != nil {
 		return err
 	}

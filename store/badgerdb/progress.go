@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/dgraph-io/badger/v4/skl"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
 // progress compares what a directory holds with how far the table had come, before Badger
@@ -51,7 +53,7 @@ const lostSuffix = ".lost"
 func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger) (next baseline, err error) {
 	p := progress{dir: dir, mark: m}
 	if m != nil {
-		p.same = m.Boot != "" && m.Boot == bootID()
+		p.same = m.Boot != "" && m.Boot == system.BootID()
 		p.strict = p.same || m.Sync
 	}
 	if p.list, err = readManifest(dir); err != nil {
@@ -87,7 +89,7 @@ func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger
 
 // next is the baseline. What was lost is not numbered again.
 func (p *progress) next(tables uint64) (next baseline, err error) {
-	next = baseline{State: stateOpen, Boot: bootID(), Group: tables, NextLog: 1, List: p.list.mark()}
+	next = baseline{State: stateOpen, Boot: system.BootID(), Group: tables, NextLog: 1, List: p.list.mark()}
 	if p.mark != nil {
 		next.Group = max(next.Group, p.mark.Group, p.mark.group, p.lostTo)
 		next.Waste = p.mark.Waste

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
 // Reclaim gives back the space of everything that was deleted, all at once, and
@@ -153,7 +155,7 @@ func (db *DB) DiskBytes() (total int64, err error) {
 		if err != nil {
 			return ignoreGone(err)
 		}
-		total += allocated(info)
+		total += system.Allocated(info)
 		return nil
 	})
 	if err != nil {

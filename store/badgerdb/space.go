@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
 // Badger writes its logs through memory maps of sparse files. When the disk is full, such
@@ -47,10 +48,10 @@ func (g *spaceGuard) admit(n int) error {
 	if g.sinceLook < spaceCheckBytes && time.Since(g.looked) < spaceCheckTime {
 		return nil
 	}
-	if err := writable(g.dir); err != nil {
+	if err := system.Writable(g.dir); err != nil {
 		return fmt.Errorf("%w: %s: %w", store.ErrUnwritable, g.dir, err)
 	}
-	free, err := freeBytes(g.dir)
+	free, err := system.FreeBytes(g.dir)
 	if err != nil {
 		return fmt.Errorf("store: asking for the free space of %s: %w", g.dir, err)
 	}
@@ -77,12 +78,12 @@ func existingParent(dir string) string {
 
 // FreeBytes returns how many bytes may still be written to the disk of a directory, which need not
 // exist yet.
-func FreeBytes(dir string) (int64, error) { return freeBytes(existingParent(dir)) }
+func FreeBytes(dir string) (int64, error) { return system.FreeBytes(existingParent(dir)) }
 
 // faultError turns a fault of mapped memory into an error: the disk is full, the file was
 // truncated, or the disk has failed.
 func faultError(file string, fault any) error {
-	if free, err := freeBytes(filepath.Dir(file)); err == nil && free < spaceCheckBytes {
+	if free, err := system.FreeBytes(filepath.Dir(file)); err == nil && free < spaceCheckBytes {
 		return fmt.Errorf("%w: writing %s", store.ErrNoSpace, file)
 	}
 	return fmt.Errorf("store: writing %s: %v", file, fault)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
 // A compaction of Badger 4.9.6 loses its output if it cannot make the file for it: it drops
@@ -123,7 +124,7 @@ func (db *DB) closable() error {
 	if err := probe(filepath.Join(db.dir, badgerDir)); err != nil {
 		return err
 	}
-	free, err := freeBytes(db.dir)
+	free, err := system.FreeBytes(db.dir)
 	if err != nil {
 		return nil // where the system does not tell, Badger finds out
 	}
@@ -141,7 +142,7 @@ func (db *DB) unflushed() (n int64) {
 	}
 	for _, file := range files {
 		if info, err := os.Stat(file); err == nil {
-			n += allocated(info)
+			n += system.Allocated(info)
 		}
 	}
 	return n

@@ -1,6 +1,6 @@
 //go:build unix
 
-package badgerdb
+package system
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockDir takes a lock on a directory: flock on the directory itself, as Badger does while
+// Lock takes a lock on a directory: flock on the directory itself, as Badger does while
 // it has one open. locked is false if another process has it.
-func lockDir(dir string) (release func() error, locked bool, err error) {
+func Lock(dir string) (release func() error, locked bool, err error) {
 	d, err := os.Open(dir)
 	if err != nil {
 		return nil, false, fmt.Errorf("store: %w", err)
@@ -29,8 +29,8 @@ func lockDir(dir string) (release func() error, locked bool, err error) {
 	return d.Close, true, nil
 }
 
-// mapFile maps a file that is there, to be read and written.
-func mapFile(file string, size int) (page []byte, unmap func() error, err error) {
+// Map maps a file that is there, to be read and written.
+func Map(file string, size int) (page []byte, unmap func() error, err error) {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, err
@@ -42,8 +42,8 @@ func mapFile(file string, size int) (page []byte, unmap func() error, err error)
 	return page, func() error { return unix.Munmap(page) }, nil
 }
 
-// bootID identifies the machine's current boot; it is "" where the system does not tell.
-func bootID() string {
+// BootID identifies the machine's current boot; it is "" where the system does not tell.
+func BootID() string {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return ""
