@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // Long values are kept in blob files, and Badger keeps pointers to them. A compaction then
@@ -104,7 +106,7 @@ func openBlobs(dir string) (b *blobs, err error) {
 			err = errors.Join(err, b.close())
 		}
 	}()
-	names, err := filesLike(b.dir, "*"+blobSuffix)
+	names, err := dirfile.Matching(b.dir, "*"+blobSuffix)
 	if err != nil {
 		return b, err
 	}
@@ -170,7 +172,7 @@ func (b *blobs) next(n int) (file, offset uint32, err error) {
 func (b *blobs) rotate() error {
 	number := uint32(1)
 	if b.newest == nil {
-		if err := errors.Join(os.MkdirAll(b.dir, 0o700), syncDir(filepath.Dir(b.dir))); err != nil {
+		if err := errors.Join(os.MkdirAll(b.dir, 0o700), dirfile.SyncDir(filepath.Dir(b.dir))); err != nil {
 			return err
 		}
 	} else {
@@ -184,7 +186,7 @@ func (b *blobs) rotate() error {
 		return err
 	}
 	if _, err = f.WriteString(blobHeader); err == nil {
-		err = errors.Join(f.Sync(), syncDir(b.dir))
+		err = errors.Join(f.Sync(), dirfile.SyncDir(b.dir))
 	}
 	if err != nil { // the next attempt makes a file of the same name
 		return errors.Join(err, f.Close(), os.Remove(b.name(number)))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -22,7 +23,7 @@ import (
 // It takes Badger's own lock too, because a version of the program without the mark has no
 // other.
 func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blobs) (next baseline, err error) {
-	release, locked, err := system.Lock(filepath.Join(dir, badgerDir))
+	release, locked, err := system.Lock(filepath.Join(dir, dirfile.Badger))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return checkProgress(dir, m, 0, values, opts.Logger)
@@ -32,7 +33,7 @@ func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blo
 		return next, inUse(dir)
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	files, err := filesLike(filepath.Join(dir, badgerDir), "*")
+	files, err := dirfile.Matching(filepath.Join(dir, dirfile.Badger), "*")
 	if err != nil {
 		return next, err
 	}

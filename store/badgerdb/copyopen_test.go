@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // copyOpen copies a table that is open, as a killed process would leave it. It leaves out files that are
@@ -14,7 +16,7 @@ func copyOpen(t *testing.T, dir string) (copied string) {
 	t.Helper()
 	copied = t.TempDir()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || strings.Contains(d.Name(), tempSuffix) {
+		if err != nil || strings.Contains(d.Name(), dirfile.TempSuffix) {
 			return err
 		}
 		name, err := filepath.Rel(dir, path)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // TestDamagedDiscard: counts of waste that Badger would hang or panic over are made anew,
@@ -36,7 +38,7 @@ func TestDamagedDiscard(t *testing.T) {
 			db := openTest(t, dir, Options{})
 			mustMutate(t, db, "r", mutation("data", "c", 1, "v"))
 			closeTest(t, db)
-			file := filepath.Join(dir, badgerDir, "DISCARD")
+			file := filepath.Join(dir, dirfile.Badger, "DISCARD")
 			if err := os.WriteFile(file, tc.text, 0o600); err != nil {
 				t.Fatal(err)
 			}

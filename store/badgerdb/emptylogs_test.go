@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // TestEmptyLogs checks that a table opens, with everything in it, if a process was
@@ -27,7 +28,7 @@ func TestEmptyLogs(t *testing.T) {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(filepath.Join(dir, badgerDir, name), nil, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, dirfile.Badger, name), nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
 			db, err = Open(dir, groups, Options{})
@@ -46,7 +47,7 @@ func TestEmptyLogs(t *testing.T) {
 // TestProbeLeftBehind: the file that a process killed in probe has left is removed.
 func TestProbeLeftBehind(t *testing.T) {
 	dir := t.TempDir()
-	left := filepath.Join(dir, badgerDir, "probe123"+tempSuffix)
+	left := filepath.Join(dir, dirfile.Badger, "probe123"+dirfile.TempSuffix)
 	for i := range 2 {
 		db, err := Open(dir, []store.GroupSpec{{Name: "g"}}, Options{})
 		if err != nil {

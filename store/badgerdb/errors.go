@@ -12,6 +12,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // Badger wraps most of its errors with their text alone, so the text is what
@@ -56,7 +57,7 @@ func inUse(dir string) error {
 
 // holder names the process that holds a directory, as far as it told.
 func holder(dir string) string {
-	pid, err := os.ReadFile(filepath.Join(dir, badgerDir, "LOCK"))
+	pid, err := os.ReadFile(filepath.Join(dir, dirfile.Badger, "LOCK"))
 	id := strings.TrimSpace(string(pid))
 	if err != nil || id == "" {
 		return ""

@@ -14,6 +14,7 @@ import (
 
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // TestFlippedByte flips one byte of one file of a table, of every kind that there
@@ -108,7 +109,7 @@ func imageOfTable(t *testing.T) image {
 	}
 	files := image{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if strings.Contains(path, tempSuffix) {
+		if strings.Contains(path, dirfile.TempSuffix) {
 			return nil // VERIFIED is being replaced
 		}
 		if err != nil || d.IsDir() {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // The file KNOWN is a filter as it was when the table was closed. All integers are
@@ -81,7 +83,7 @@ func (k *known) write(dir string, group uint64, manifest uint32) error {
 			b = binary.BigEndian.AppendUint64(b, l[i].Load())
 		}
 	}
-	if err := replace(dir, knownName, withSum(b, 0)); err != nil {
+	if err := dirfile.Replace(dir, knownName, withSum(b, 0)); err != nil {
 		return fmt.Errorf("store: write %s: %w", knownName, err)
 	}
 	return nil

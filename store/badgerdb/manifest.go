@@ -14,6 +14,8 @@ import (
 	"github.com/dgraph-io/badger/v4/options"
 	"github.com/dgraph-io/badger/v4/pb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // Badger reads its MANIFEST, the list of its table files, up to the first incomplete
@@ -62,7 +64,9 @@ func (m *manifest) apply(at int, changes []*pb.ManifestChange) {
 	}
 }
 
-func manifestFile(dir string) string { return filepath.Join(dir, badgerDir, badger.ManifestFilename) }
+func manifestFile(dir string) string {
+	return filepath.Join(dir, dirfile.Badger, badger.ManifestFilename)
+}
 
 // readManifest reads the list of tables. A missing file is an empty list; noManifest
 // decides whether it may be missing. It may be called while Badger is running: a record

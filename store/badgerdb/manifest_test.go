@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // TestManifestLengths flips each bit of the lengths in the list of tables. Those that
 // make a record seem longer than the file are what Badger takes for a crash.
 func TestManifestLengths(t *testing.T) {
 	image := imageOfTable(t)
-	name := filepath.Join(badgerDir, "MANIFEST")
+	name := filepath.Join(dirfile.Badger, "MANIFEST")
 	whole := image[name].used
 	records := 0
 	for at := manifestHeader; at+manifestRecord <= len(whole); records++ {
@@ -39,9 +40,9 @@ func TestManifestLengths(t *testing.T) {
 // of a crash.
 func TestTornManifest(t *testing.T) {
 	image := imageOfTable(t)
-	whole := image[filepath.Join(badgerDir, "MANIFEST")].used
+	whole := image[filepath.Join(dirfile.Badger, "MANIFEST")].used
 	dir := t.TempDir()
-	file := filepath.Join(dir, badgerDir, "MANIFEST")
+	file := filepath.Join(dir, dirfile.Badger, "MANIFEST")
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 
 	"github.com/webindexer/indexer/internal/sleep"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -57,7 +58,7 @@ func (db *DB) unmapTables() (files int) {
 			held[table.IDToFilename(t.ID)] = true
 		}
 	}
-	dir, err := filepath.Abs(filepath.Join(db.dir, badgerDir))
+	dir, err := filepath.Abs(filepath.Join(db.dir, dirfile.Badger))
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}

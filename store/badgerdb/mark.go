@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -195,7 +196,7 @@ func (m *mark) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := replaceSynced(dir, markName, string(page)); err != nil {
+	if err := dirfile.ReplaceSynced(dir, markName, page); err != nil {
 		return runError("record the highest timestamp", err)
 	}
 	return nil
@@ -234,7 +235,7 @@ func (m *mark) sawValueLog(dir string) {
 // newestFile returns the greatest number that a file with an ending has for a name, 0 if
 // there is none.
 func newestFile(dir, ending string) (greatest uint64, err error) {
-	files, err := filesLike(filepath.Join(dir, badgerDir), "*"+ending)
+	files, err := dirfile.Matching(filepath.Join(dir, dirfile.Badger), "*"+ending)
 	if err != nil {
 		return 0, err
 	}
@@ -247,7 +248,7 @@ func newestFile(dir, ending string) (greatest uint64, err error) {
 }
 
 func valueLogFile(dir string, number uint64) string {
-	return filepath.Join(dir, badgerDir, fmt.Sprintf("%06d%s", number, valueLogSuffix))
+	return filepath.Join(dir, dirfile.Badger, fmt.Sprintf("%06d%s", number, valueLogSuffix))
 }
 
 // update writes the next slot. If the map cannot be written, because the

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // Badger replays the logs of its memtables (*.mem) up to the first record that is
@@ -60,7 +62,7 @@ type memLog struct {
 
 // readMemLogs reads all logs of a directory, in the order in which they were written.
 func readMemLogs(dir string) ([]*memLog, error) {
-	files, err := filesLike(filepath.Join(dir, badgerDir), "*"+memLogSuffix)
+	files, err := dirfile.Matching(filepath.Join(dir, dirfile.Badger), "*"+memLogSuffix)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/hints"
 	"github.com/webindexer/indexer/store/badgerdb/internal/newest"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
@@ -112,7 +113,7 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 		return errors.Join(err, m.close())
 	}
 	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange, flushes: &f.flushes, failed: f.failed.note}
-	b, err := f.openManaged(badgerOptions(filepath.Join(dir, badgerDir), opts, sizes, log))
+	b, err := f.openManaged(badgerOptions(filepath.Join(dir, dirfile.Badger), opts, sizes, log))
 	if err != nil {
 		return errors.Join(openError(dir, err), m.close())
 	}
@@ -139,7 +140,7 @@ func resume(dir string, opts Options, verify *verifier, values *blobs) (*mark, e
 		return nil, err
 	}
 	if old == nil && format >= formatMarked {
-		if files, err := filesLike(filepath.Join(dir, badgerDir), "*"); err != nil || len(files) > 0 {
+		if files, err := dirfile.Matching(filepath.Join(dir, dirfile.Badger), "*"); err != nil || len(files) > 0 {
 			return nil, corrupt(markFile(dir), "it is missing")
 		}
 	}
@@ -161,8 +162,8 @@ func resume(dir string, opts Options, verify *verifier, values *blobs) (*mark, e
 // removeLeftovers removes the temporary files of killed processes. FORMAT's stay: another
 // process may be about to rename one.
 func removeLeftovers(dir string) error {
-	return errors.Join(removeTemps(dir, markName), removeTemps(dir, verifiedName), removeTemps(dir, knownName), removeTemps(dir, residentName),
-		removeMatching(filepath.Join(dir, badgerDir), probeFiles))
+	return errors.Join(dirfile.RemoveTemps(dir, markName), dirfile.RemoveTemps(dir, verifiedName), dirfile.RemoveTemps(dir, knownName), dirfile.RemoveTemps(dir, residentName),
+		dirfile.RemoveMatching(filepath.Join(dir, dirfile.Badger), probeFiles))
 }
 
 // start reads what is kept in memory and starts the committer.
@@ -196,7 +197,7 @@ func (db *DB) start(opts Options) error {
 		planner:   planner{db: db, seed: db.seed},
 		residents: sets,
 		bounds:    stored,
-		space:     newSpaceGuard(filepath.Join(db.dir, badgerDir), opts.MinFreeBytes),
+		space:     newSpaceGuard(filepath.Join(db.dir, dirfile.Badger), opts.MinFreeBytes),
 		stats:     &db.stats,
 		step:      opts.Step,
 		seq:       db.seqAtOpen,

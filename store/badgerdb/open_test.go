@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // listing is the names, sizes and modification times of everything below a path.
@@ -117,7 +118,7 @@ func TestOpenAfterCrashWhileMaking(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeTest(t, openTest(t, dir, Options{}))
-	for _, name := range []string{badgerDir, markName} { // stamped, and then the crash
+	for _, name := range []string{dirfile.Badger, markName} { // stamped, and then the crash
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +172,7 @@ func TestOpenDamaged(t *testing.T) {
 				mustMutate(t, db, "r", mutation("data", strings.Repeat("c", i+1), 1, "v"))
 			}
 			closeTest(t, db) // writes a table file
-			damage(t, filepath.Join(dir, badgerDir, tc.file))
+			damage(t, filepath.Join(dir, dirfile.Badger, tc.file))
 			db, err := Open(dir, testGroups, tc.opts)
 			if !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("Open: %v, want ErrCorrupt", err)
@@ -190,7 +191,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		mustMutate(t, db, "r", mutation("data", strings.Repeat("c", i+1), 1, "v"))
 	}
 	closeTest(t, db)
-	damage(t, filepath.Join(dir, badgerDir, "*.sst"))
+	damage(t, filepath.Join(dir, dirfile.Badger, "*.sst"))
 	db, err := Open(dir, testGroups, Options{})
 	if err != nil {
 		if !errors.Is(err, store.ErrCorrupt) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4/skl"
 
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -181,7 +182,7 @@ func (p *progress) checkValueLog() error {
 	case errors.Is(err, fs.ErrNotExist) && (p.strict || p.mark.State == stateClosed):
 		return corrupt(file, "the newest file of the value log is missing")
 	case errors.Is(err, fs.ErrNotExist): // a file without values takes its number
-		return replaceSynced(filepath.Dir(file), filepath.Base(file), string(make([]byte, memLogHeader)))
+		return dirfile.ReplaceSynced(filepath.Dir(file), filepath.Base(file), make([]byte, memLogHeader))
 	case err != nil:
 		return fmt.Errorf("store: %w", err)
 	}
@@ -199,7 +200,7 @@ func (p *progress) find(number int) *memLog {
 }
 
 func (p *progress) logFile(number int) string {
-	return filepath.Join(p.dir, badgerDir, fmt.Sprintf("%05d%s", number, memLogSuffix))
+	return filepath.Join(p.dir, dirfile.Badger, fmt.Sprintf("%05d%s", number, memLogSuffix))
 }
 
 // checkOld checks the logs of the baseline. They were on the disk then, so a later crash

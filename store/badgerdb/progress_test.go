@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // TestLogs compares logs with marks. A log is written "number:first-last", and a group that
@@ -93,7 +94,7 @@ func testProgress(t *testing.T, from baseline, flushed int, logs string, s slot)
 	for range flushed {
 		p.list.flushes = append(p.list.flushes, 10)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, badgerDir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, dirfile.Badger), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for text := range strings.FieldsSeq(logs) {
@@ -118,7 +119,7 @@ func testProgress(t *testing.T, from baseline, flushed int, logs string, s slot)
 // killed is the image of a table whose log is named.
 func killed(t *testing.T) (files image, log string) {
 	t.Helper()
-	return imageOfTable(t), filepath.Join(badgerDir, "00001.mem")
+	return imageOfTable(t), filepath.Join(dirfile.Badger, "00001.mem")
 }
 
 // TestCutLog: a log that was cut, at any place, or removed is damage, though it looks as

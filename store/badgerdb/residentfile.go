@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // The file RESIDENT has the cells of Resident groups as they were when the table was closed, so that
@@ -56,7 +58,7 @@ func (db *DB) recordResidents() error {
 	b := binary.BigEndian.AppendUint64([]byte(residentMagic), now.Group)
 	b = binary.BigEndian.AppendUint32(b, now.List.Sum)
 	b = append(binary.BigEndian.AppendUint32(b, n), groups...)
-	if err := replace(db.dir, residentName, withSum(b, 0)); err != nil {
+	if err := dirfile.Replace(db.dir, residentName, withSum(b, 0)); err != nil {
 		return fmt.Errorf("store: write %s: %w", residentName, err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // The directory of a table holds
@@ -29,13 +30,11 @@ import (
 
 const (
 	stampName  = "FORMAT"
-	tempSuffix = ".tmp" // and a number
-	stampTemp  = stampName + tempSuffix
+	stampTemp  = stampName + dirfile.TempSuffix
 	stampMagic = "indexer table on badger"
 	formatNow  = 3
 	// formatMarked is the first format with a high-water mark.
 	formatMarked = 2
-	badgerDir    = "badger"
 	stampMaxLen  = 1 << 10
 )
 
@@ -103,102 +102,8 @@ func writeStamp(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
-	if err := replaceSynced(dir, stampName, fmt.Sprintf("%s\nformat %d\n", stampMagic, formatNow)); err != nil {
+	if err := dirfile.ReplaceSynced(dir, stampName, fmt.Appendf(nil, "%s\nformat %d\n", stampMagic, formatNow)); err != nil {
 		return fmt.Errorf("store: writing the format stamp: %w", err)
-	}
-	return nil
-}
-
-// likeDirectory gives a file the rights that others have in its directory.
-func likeDirectory(f *os.File, dir string) error {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return err
-	}
-	return f.Chmod(info.Mode().Perm() & 0o666)
-}
-
-// replace writes a file under a temporary name, and renames it. Nothing waits for the disk.
-func replace(dir, name string, text []byte) error {
-	return replaceAfter(dir, name, text, func(*os.File) error { return nil })
-}
-
-// replaceSynced is replace, and returns when the file is on the disk under its name.
-func replaceSynced(dir, name, text string) error {
-	if err := replaceAfter(dir, name, []byte(text), (*os.File).Sync); err != nil {
-		return err
-	}
-	return syncDir(dir)
-}
-
-// replaceAfter replaces a file once finish has been called for the new one. Errors name the file
-// and not its temporary name, which is another one each time.
-func replaceAfter(dir, name string, text []byte, finish func(*os.File) error) error {
-	f, err := os.CreateTemp(dir, name+tempSuffix+"*")
-	if err != nil {
-		return notReplaced(dir, name, err)
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, likeDirectory(f, dir), finish(f), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		return errors.Join(notReplaced(dir, name, err), os.Remove(f.Name()))
-	}
-	return nil
-}
-
-func notReplaced(dir, name string, err error) error {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		err = failed.Err
-	}
-	return fmt.Errorf("replace %s: %w", filepath.Join(dir, name), err)
-}
-
-// removeTemps removes the temporary files that a killed process left. No other process
-// may be replacing the file.
-func removeTemps(dir, name string) error { return removeMatching(dir, name+tempSuffix+"*") }
-
-// removeMatching removes the files of a directory whose names match a pattern.
-func removeMatching(dir, pattern string) error {
-	files, err := filesLike(dir, pattern)
-	for _, file := range files {
-		err = errors.Join(err, ignoreGone(os.Remove(file)))
-	}
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	return nil
-}
-
-// filesLike returns the paths of the files in a directory whose names match a pattern, in the
-// order of their names; none if there is no directory. Unlike filepath.Glob, it takes the
-// directory as it is: the user may have named it site[1].
-func filesLike(dir, pattern string) (files []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("store: %w", err)
-	}
-	for _, e := range entries {
-		like, err := filepath.Match(pattern, e.Name())
-		if err != nil {
-			return nil, fmt.Errorf("store: %w", err)
-		}
-		if like {
-			files = append(files, filepath.Join(dir, e.Name()))
-		}
-	}
-	return files, nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("store: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("store: syncing %s: %w", dir, err)
 	}
 	return nil
 }

@@ -21,6 +21,8 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // Badger trusts the end of a table file. It reads lengths from there and slices its
@@ -76,7 +78,7 @@ func checkTables(ctx context.Context, dir string) error {
 
 // tableFile is the file of a table.
 func tableFile(dir string, id uint64) string {
-	return table.NewFilename(id, filepath.Join(dir, badgerDir))
+	return table.NewFilename(id, filepath.Join(dir, dirfile.Badger))
 }
 
 // tableExtent is how much of a table file is checked.

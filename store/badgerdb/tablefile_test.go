@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // tableImage is a table with its largest table file.
@@ -61,7 +62,7 @@ func TestCutTables(t *testing.T) {
 // TestMissingFiles removes each file that a table cannot be without.
 func TestMissingFiles(t *testing.T) {
 	files, name := tableImage(t)
-	for _, gone := range []string{name, filepath.Join(badgerDir, "MANIFEST")} {
+	for _, gone := range []string{name, filepath.Join(dirfile.Badger, "MANIFEST")} {
 		rest := image{}
 		for file, f := range files {
 			if file != gone {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -42,7 +43,7 @@ type tableGate struct {
 }
 
 func newTableGate(dir string, verify *verifier, log Logger) *tableGate {
-	g := &tableGate{dir: filepath.Join(dir, badgerDir), verify: verify, log: log, stuck: make(chan struct{})}
+	g := &tableGate{dir: filepath.Join(dir, dirfile.Badger), verify: verify, log: log, stuck: make(chan struct{})}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	return g
 }
@@ -74,7 +75,7 @@ func (g *tableGate) wait() {
 }
 
 // probeFiles are the names of the files that probe makes.
-const probeFiles = "probe*" + tempSuffix
+const probeFiles = "probe*" + dirfile.TempSuffix
 
 // probe makes a file in a directory and removes it. A killed process leaves it to the next Open.
 func probe(dir string) error {
@@ -121,7 +122,7 @@ func (db *DB) closeOrLeave() error {
 
 // closable says why Badger could not write out what is in memory.
 func (db *DB) closable() error {
-	if err := probe(filepath.Join(db.dir, badgerDir)); err != nil {
+	if err := probe(filepath.Join(db.dir, dirfile.Badger)); err != nil {
 		return err
 	}
 	free, err := system.FreeBytes(db.dir)
@@ -136,7 +137,7 @@ func (db *DB) closable() error {
 
 // unflushed is at most what Badger writes when it writes out what is in memory.
 func (db *DB) unflushed() (n int64) {
-	files, err := filesLike(filepath.Join(db.dir, badgerDir), "*"+memLogSuffix)
+	files, err := dirfile.Matching(filepath.Join(db.dir, dirfile.Badger), "*"+memLogSuffix)
 	if err != nil {
 		return 0
 	}
@@ -154,7 +155,7 @@ func (db *DB) leave(why error) error {
 	if !errors.Is(why, store.ErrNoSpace) {
 		why = fmt.Errorf("%w: %w", store.ErrUnwritable, why)
 	}
-	if _, err := os.Stat(filepath.Join(db.dir, badgerDir)); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(db.dir, dirfile.Badger)); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("the directory and its contents were removed while it was open: %w", why)
 	}
 	return fmt.Errorf("data in memory cannot be written to table files; acknowledged writes are in the logs, and will be there when the directory is opened again: %w", why)

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // The file VERIFIED lists table files that need not be verified again. Badger never changes a
@@ -103,7 +105,7 @@ func formatVerified(tables map[uint64]verifiedTable) string {
 // writeVerified replaces the record. A damaged one costs time at the next opening, so
 // nothing waits for the disk.
 func writeVerified(dir string, tables map[uint64]verifiedTable) error {
-	if err := replace(dir, verifiedName, []byte(formatVerified(tables))); err != nil {
+	if err := dirfile.Replace(dir, verifiedName, []byte(formatVerified(tables))); err != nil {
 		return fmt.Errorf("store: record verified tables: %w", err)
 	}
 	return nil

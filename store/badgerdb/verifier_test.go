@@ -16,6 +16,7 @@ import (
 
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // closedTable makes a directory with some tables, and closes it. The values do not
@@ -42,7 +43,7 @@ func closedTable(t *testing.T) (dir string, want map[string]string) {
 
 func tableFiles(t *testing.T, dir string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, badgerDir, "*.sst"))
+	files, err := filepath.Glob(filepath.Join(dir, dirfile.Badger, "*.sst"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("table files: %v, %v", files, err)
 	}
@@ -148,7 +149,7 @@ func TestDamageIsToldWhileOpen(t *testing.T) {
 			}
 		}
 		if _, err := countCells(t.Context(), db); err == nil {
-			if got, want := decodedBlocks(t, file), decodedBlocks(t, filepath.Join(image, badgerDir, filepath.Base(file))); !slices.EqualFunc(got, want, bytes.Equal) {
+			if got, want := decodedBlocks(t, file), decodedBlocks(t, filepath.Join(image, dirfile.Badger, filepath.Base(file))); !slices.EqualFunc(got, want, bytes.Equal) {
 				t.Errorf("a scan of a table with a damaged file met no error, and its blocks are not those that were written")
 			}
 			closeTest(t, db)
@@ -212,7 +213,7 @@ func TestRecordAfterKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := t.TempDir()
-	for _, name := range []string{"", badgerDir} { // links: the files stay the same ones
+	for _, name := range []string{"", dirfile.Badger} { // links: the files stay the same ones
 		if err := os.MkdirAll(filepath.Join(killed, name), 0o777); err != nil {
 			t.Fatal(err)
 		}

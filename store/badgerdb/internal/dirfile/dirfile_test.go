@@ -1,4 +1,4 @@
-package badgerdb
+package dirfile
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 // and reads the same when it happens again, so that a server that tries again logs it once.
 func TestReplaceNamesTheFile(t *testing.T) {
 	dir := t.TempDir()
-	if err := replace(dir, "FILE", []byte("old")); err != nil {
+	if err := Replace(dir, "FILE", []byte("old")); err != nil {
 		t.Fatal(err)
 	}
 	full := func(f *os.File) error {
@@ -26,7 +26,7 @@ func TestReplaceNamesTheFile(t *testing.T) {
 		}
 	}
 	missing := filepath.Join(dir, "missing")
-	if err := replace(missing, "FILE", nil); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), tempSuffix) {
+	if err := Replace(missing, "FILE", nil); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), TempSuffix) {
 		t.Errorf("in a directory that does not exist: %v", err)
 	}
 	entries, err := os.ReadDir(dir)
