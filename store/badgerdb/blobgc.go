@@ -11,6 +11,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/webindexer/indexer/internal/sleep"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // A long value whose cell was deleted, or replaced, is waste. A pass over the pointers
@@ -314,7 +315,7 @@ func (db *DB) moveSome(keys [][]byte, victims map[uint32]*blobFile) error {
 	for i, p := range moved {
 		p.file, p.offset, offset = file, offset, offset+p.length
 		if err := txn.SetEntry(badger.NewEntry(kept[i], p.append(nil))); err != nil {
-			return runError("preparing a write", err)
+			return errs.Run("preparing a write", err)
 		}
 		inline += len(kept[i]) + pointerBytes
 	}

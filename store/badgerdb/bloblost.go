@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // A machine that crashes while a table is open without SyncWrites may have written the log
@@ -32,7 +33,7 @@ func (p *progress) cutLostValues(logs []*memLog, values *blobs) error {
 		case at == 0:
 			continue
 		case p.strict:
-			return corrupt(values.name(value.file), "%s points to a value at byte %d, which is missing", l.file, value.offset)
+			return errs.Corrupt(values.name(value.file), "%s points to a value at byte %d, which is missing", l.file, value.offset)
 		}
 		if err := l.cut(at); err != nil {
 			return fmt.Errorf("store: cut %s: %w", l.file, err)

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // Long values are kept in blob files, and Badger keeps pointers to them. A compaction then
@@ -123,7 +124,7 @@ func openBlobs(dir string) (b *blobs, err error) {
 func (b *blobs) openFile(name string, sync bool) error {
 	number, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), blobSuffix), 10, 32)
 	if err != nil {
-		return corrupt(name, "its name is not that of a blob file")
+		return errs.Corrupt(name, "its name is not that of a blob file")
 	}
 	f, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -144,7 +145,7 @@ func (b *blobs) openFile(name string, sync bool) error {
 	case info.Size() <= int64(len(blobHeader)):
 		return errors.Join(f.Close(), os.Remove(name))
 	default:
-		return errors.Join(corrupt(name, "it does not begin as it should"), f.Close())
+		return errors.Join(errs.Corrupt(name, "it does not begin as it should"), f.Close())
 	}
 	file := &blobFile{number: uint32(number), file: f}
 	file.size.Store(info.Size())
@@ -233,21 +234,21 @@ func (b *blobs) read(to []byte, p pointer) ([]byte, error) {
 	f := b.files[p.file]
 	b.mu.RUnlock()
 	if f == nil {
-		return nil, corrupt(b.name(p.file), "the blob file is missing")
+		return nil, errs.Corrupt(b.name(p.file), "the blob file is missing")
 	}
 	if p.length > uint32(limits.MaxValueBytes) {
-		return nil, corrupt(b.name(p.file), "a value of %d bytes is said to be there", p.length)
+		return nil, errs.Corrupt(b.name(p.file), "a value of %d bytes is said to be there", p.length)
 	}
 	n := len(to)
 	to = slices.Grow(to, int(p.length))[:n+int(p.length)]
 	value := to[n:]
 	switch _, err := f.file.ReadAt(value, int64(p.offset)); {
 	case errors.Is(err, io.EOF):
-		return nil, corrupt(b.name(p.file), "it has been cut: a value of %d bytes begins at byte %d", p.length, p.offset)
+		return nil, errs.Corrupt(b.name(p.file), "it has been cut: a value of %d bytes begins at byte %d", p.length, p.offset)
 	case err != nil:
-		return nil, runError("reading "+b.name(p.file), err)
+		return nil, errs.Run("reading "+b.name(p.file), err)
 	case blobSum(value) != p.sum:
-		return nil, corrupt(b.name(p.file), "the value at byte %d is damaged", p.offset)
+		return nil, errs.Corrupt(b.name(p.file), "the value at byte %d is damaged", p.offset)
 	}
 	return to, nil
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // Every long value must be on the disk before a table file that has its pointer. Badger
@@ -124,7 +126,7 @@ func (c *committer) commitWith(long []byte, txn *badger.Txn, entries, bytes int)
 	}
 	behind := files.dirty() // of what is in the memtable
 	if err := files.append(long); err != nil {
-		return runError("writing", err)
+		return errs.Run("writing", err)
 	}
 	if c.sync {
 		if err := files.sync(); err != nil {
@@ -132,7 +134,7 @@ func (c *committer) commitWith(long []byte, txn *badger.Txn, entries, bytes int)
 		}
 	}
 	if err := c.commitAt(txn); err != nil {
-		return runError("writing", err)
+		return errs.Run("writing", err)
 	}
 	if c.fill.add(entries, bytes) && behind {
 		c.stats.lateSyncs.Add(1)

@@ -14,6 +14,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -30,7 +31,7 @@ func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blo
 	case err != nil:
 		return next, err
 	case !locked:
-		return next, inUse(dir)
+		return next, errs.InUse(dir)
 	}
 	defer func() { err = errors.Join(err, release()) }()
 	files, err := dirfile.Matching(filepath.Join(dir, dirfile.Badger), "*")
@@ -88,11 +89,11 @@ func checkPlain(file string) error {
 	case log && info.Size() == 0:
 		return nil
 	case errors.Is(err, io.EOF), log && info.Size() < memLogHeader:
-		return corrupt(file, "it has been cut to %d bytes", info.Size())
+		return errs.Corrupt(file, "it has been cut to %d bytes", info.Size())
 	case err != nil:
 		return fmt.Errorf("store: reading %s: %w", file, err)
 	case !bytes.Equal(got, plain):
-		return corrupt(file, "it does not begin as it should")
+		return errs.Corrupt(file, "it does not begin as it should")
 	}
 	return nil
 }

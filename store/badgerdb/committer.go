@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // committer is the only writer of a table. The goroutine that holds writeMu may write:
@@ -159,7 +160,7 @@ func (c *committer) admit(n int) error {
 	err := c.space.admit(n)
 	if err == nil && c.fill.mayBeFull() {
 		if err = probe(c.space.dir); err != nil {
-			err = runError("making a file", err)
+			err = errs.Run("making a file", err)
 		}
 	}
 	if err != nil {
@@ -321,7 +322,7 @@ func (c *committer) write(group []*request, rd *reader) error {
 	b := &batch{c: c, rd: rd, txn: c.db.badger.NewTransactionAt(c.seq, true), latest: &c.latest, bounds: c.bounds}
 	defer b.txn.Discard()
 	if err := b.fill(group); err != nil {
-		return runError("preparing a write", err)
+		return errs.Run("preparing a write", err)
 	}
 	c.stats.requests.Add(uint64(len(group)))
 	if b.entries == 0 {
@@ -337,7 +338,7 @@ func (c *committer) write(group []*request, rd *reader) error {
 		c.db.mark.sawValueLog(c.db.dir)
 	}
 	if err := c.db.mark.advance(c.seq + 1); err != nil {
-		return runError("marking a write", err)
+		return errs.Run("marking a write", err)
 	}
 	c.seq++
 	c.bounds = b.bounds

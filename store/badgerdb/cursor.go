@@ -7,6 +7,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // errStop ends a visit without an error.
@@ -155,5 +156,5 @@ func valueError(err error) error {
 	if errors.Is(err, store.ErrCorrupt) {
 		return err
 	}
-	return runError("reading a value", err)
+	return errs.Run("reading a value", err)
 }

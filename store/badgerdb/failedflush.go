@@ -13,6 +13,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4/pb"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // Badger writes a memtable to a table file, adds the file to its MANIFEST, syncs that, and
@@ -64,7 +66,7 @@ func (f *failedFlushes) note(why error) {
 		}
 		f.mu.Unlock()
 	}
-	why = runError("writing a table file", errors.Join(why, err))
+	why = errs.Run("writing a table file", errors.Join(why, err))
 	f.failure.CompareAndSwap(nil, &why)
 	if f.times.Add(1) == failsMany {
 		close(f.many)

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // Badger reads its MANIFEST, the list of its table files, up to the first incomplete
@@ -82,10 +83,10 @@ func readManifest(dir string) (*manifest, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	if !bytes.HasPrefix(b, []byte(manifestMagic)) {
-		return nil, corrupt(file, "it does not begin as it should")
+		return nil, errs.Corrupt(file, "it does not begin as it should")
 	}
 	if len(b) < manifestHeader+manifestRecord {
-		return nil, corrupt(file, "it has been cut to %d bytes", len(b))
+		return nil, errs.Corrupt(file, "it has been cut to %d bytes", len(b))
 	}
 	for at := manifestHeader; at+manifestRecord <= len(b); {
 		length, sum := uint64(binary.BigEndian.Uint32(b[at:])), binary.BigEndian.Uint32(b[at+4:])
@@ -96,7 +97,7 @@ func readManifest(dir string) (*manifest, error) {
 		}
 		var set pb.ManifestChangeSet
 		if !whole || crc32.Checksum(data[:length], castagnoli) != sum || proto.Unmarshal(data[:length], &set) != nil {
-			return nil, corrupt(file, "the record at byte %d is broken", at)
+			return nil, errs.Corrupt(file, "the record at byte %d is broken", at)
 		}
 		m.apply(at, set.Changes)
 		at += manifestRecord + int(length)
@@ -138,7 +139,7 @@ func noManifest(dir string, files []string) error {
 		switch filepath.Base(file) {
 		case "LOCK", "MANIFEST-REWRITE":
 		default:
-			return corrupt(manifestFile(dir), "it is missing, and %s is there", filepath.Base(file))
+			return errs.Corrupt(manifestFile(dir), "it is missing, and %s is there", filepath.Base(file))
 		}
 	}
 	return nil

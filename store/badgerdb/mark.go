@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -118,19 +119,19 @@ func readMark(dir string) (*mark, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	if len(b) != markBytes {
-		return nil, corrupt(file, "it has %d bytes, not %d", len(b), markBytes)
+		return nil, errs.Corrupt(file, "it has %d bytes, not %d", len(b), markBytes)
 	}
 	m := &mark{file: file}
 	lines := strings.SplitN(string(b[:markSlots]), "\n", 4)
 	if len(lines) != 4 || lines[0] != markMagic || lines[2] != sumText(lines[1]) || strings.Trim(lines[3], "\x00") != "" ||
 		json.Unmarshal([]byte(lines[1]), &m.baseline) != nil {
-		return nil, corrupt(file, "its text is damaged")
+		return nil, errs.Corrupt(file, "its text is damaged")
 	}
 	one, ok := readSlot(b, 0)
 	two, also := readSlot(b, 1)
 	switch {
 	case !ok && !also:
-		return nil, corrupt(file, "its numbers are damaged")
+		return nil, errs.Corrupt(file, "its numbers are damaged")
 	case ok && (!also || !one.before(two)):
 		m.slot = one
 	default:
@@ -197,7 +198,7 @@ func (m *mark) write(dir string) error {
 		return err
 	}
 	if err := dirfile.ReplaceSynced(dir, markName, page); err != nil {
-		return runError("record the highest timestamp", err)
+		return errs.Run("record the highest timestamp", err)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // Badger replays the logs of its memtables (*.mem) up to the first record that is
@@ -70,7 +71,7 @@ func readMemLogs(dir string) ([]*memLog, error) {
 	for _, file := range files {
 		l := &memLog{file: file}
 		if l.number, err = strconv.Atoi(strings.TrimSuffix(filepath.Base(file), memLogSuffix)); err != nil {
-			return nil, corrupt(file, "its name is not that of a log")
+			return nil, errs.Corrupt(file, "its name is not that of a log")
 		}
 		if err := l.read(); err != nil {
 			return nil, fmt.Errorf("store: reading %s: %w", file, err)
@@ -94,7 +95,7 @@ func (l *memLog) checkTorn() error {
 		return fmt.Errorf("store: reading %s: %w", l.file, err)
 	}
 	if broken {
-		return corrupt(l.file, "the record at byte %d is broken, and there is more after it", l.stop)
+		return errs.Corrupt(l.file, "the record at byte %d is broken, and there is more after it", l.stop)
 	}
 	return nil
 }

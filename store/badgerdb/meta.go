@@ -11,6 +11,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/internal/engine"
 )
 
@@ -147,7 +148,7 @@ func getMeta(txn *badger.Txn, key []byte) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, runError("reading the table's description", err)
+		return nil, errs.Run("reading the table's description", err)
 	}
 	return item.ValueCopy(nil)
 }

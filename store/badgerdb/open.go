@@ -15,6 +15,7 @@ import (
 
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/hints"
 	"github.com/webindexer/indexer/store/badgerdb/internal/newest"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
@@ -88,14 +89,14 @@ func openFiles(dir string, opts Options, tables *tableGate) (*files, error) {
 		return nil, err
 	}
 	if !held {
-		return nil, inUse(dir)
+		return nil, errs.InUse(dir)
 	}
 	f := &files{release: release, failed: newFailedFlushes(dir)}
 	if f.blobs, err = openBlobs(dir); err == nil {
 		err = f.openBadger(dir, opts, tables)
 	}
 	if err != nil {
-		if failedIO(err) && !errors.Is(err, store.ErrIO) {
+		if errs.FailedIO(err) && !errors.Is(err, store.ErrIO) {
 			err = fmt.Errorf("%w: opening %s: %w", store.ErrIO, dir, err)
 		}
 		return nil, errors.Join(err, f.blobs.close(), release())
@@ -115,10 +116,10 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange, flushes: &f.flushes, failed: f.failed.note}
 	b, err := f.openManaged(badgerOptions(filepath.Join(dir, dirfile.Badger), opts, sizes, log))
 	if err != nil {
-		return errors.Join(openError(dir, err), m.close())
+		return errors.Join(errs.Open(dir, err), m.close())
 	}
 	if bad := log.ignoredTables(); len(bad) > 0 {
-		err = corrupt(dir, "wrong checksum in %s", strings.Join(bad, ", "))
+		err = errs.Corrupt(dir, "wrong checksum in %s", strings.Join(bad, ", "))
 	}
 	if err := errors.Join(err, m.open(dir)); err != nil {
 		return errors.Join(err, m.close(), b.Close())
@@ -141,7 +142,7 @@ func resume(dir string, opts Options, verify *verifier, values *blobs) (*mark, e
 	}
 	if old == nil && format >= formatMarked {
 		if files, err := dirfile.Matching(filepath.Join(dir, dirfile.Badger), "*"); err != nil || len(files) > 0 {
-			return nil, corrupt(markFile(dir), "it is missing")
+			return nil, errs.Corrupt(markFile(dir), "it is missing")
 		}
 	}
 	from, err := checkFiles(dir, old, opts, verify, values)
@@ -249,10 +250,10 @@ func (db *DB) describe() (stored bounds, err error) {
 		return stored, nil
 	}
 	if err := txn.Set(groupsKey, []byte(table)); err != nil {
-		return stored, runError("storing the table of groups", err)
+		return stored, errs.Run("storing the table of groups", err)
 	}
 	if err := txn.CommitAt(db.seqAtOpen+1, nil); err != nil {
-		return stored, runError("storing the table of groups", err)
+		return stored, errs.Run("storing the table of groups", err)
 	}
 	db.seqAtOpen++
 	return stored, nil
@@ -327,7 +328,7 @@ func (db *DB) closeBadger() error {
 		return errors.Join(db.leave(err), db.mark.close())
 	}
 	if err := errors.Join(db.mark.flushing(db.dir), db.closeOrLeave(), db.mark.close()); err != nil {
-		return runError("closing "+db.dir, err)
+		return errs.Run("closing "+db.dir, err)
 	}
 	if err := db.failed.unlist(); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/dgraph-io/badger/v4/skl"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -121,7 +122,7 @@ func syncFile(file string) error {
 func (p *progress) check() error {
 	switch {
 	case p.mark != nil && len(p.list.text) == 0 && (p.mark.List.Bytes > 0 || p.mark.group > 0):
-		return corrupt(manifestFile(p.dir), "it is missing")
+		return errs.Corrupt(manifestFile(p.dir), "it is missing")
 	case p.mark == nil:
 		return p.checkEnds()
 	case p.mark.State == stateClosed:
@@ -129,7 +130,7 @@ func (p *progress) check() error {
 	}
 	flushed, known, err := p.list.since(p.mark.List)
 	if err != nil {
-		return corrupt(manifestFile(p.dir), "%v", err)
+		return errs.Corrupt(manifestFile(p.dir), "%v", err)
 	}
 	if err := p.checkValueLog(); err != nil {
 		return err
@@ -158,10 +159,10 @@ func (p *progress) checkEnds() error {
 // checkClosed: when a table is closed, all is in tables and on the disk.
 func (p *progress) checkClosed() error {
 	if p.list.mark() != p.mark.List {
-		return corrupt(manifestFile(p.dir), "it is not the one with which the table was closed")
+		return errs.Corrupt(manifestFile(p.dir), "it is not the one with which the table was closed")
 	}
 	if len(p.logs) > 0 {
-		return corrupt(p.logs[0].file, "it was not there when the table was closed")
+		return errs.Corrupt(p.logs[0].file, "it was not there when the table was closed")
 	}
 	return p.checkValueLog()
 }
@@ -180,7 +181,7 @@ func (p *progress) checkValueLog() error {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && (p.strict || p.mark.State == stateClosed):
-		return corrupt(file, "the newest file of the value log is missing")
+		return errs.Corrupt(file, "the newest file of the value log is missing")
 	case errors.Is(err, fs.ErrNotExist): // a file without values takes its number
 		return dirfile.ReplaceSynced(filepath.Dir(file), filepath.Base(file), make([]byte, memLogHeader))
 	case err != nil:
@@ -211,9 +212,9 @@ func (p *progress) checkOld(flushed int, known bool) error {
 		switch {
 		case l == nil && (!known || i < flushed):
 		case l == nil:
-			return corrupt(p.logFile(old.Number), "it is missing or has been cut, or the MANIFEST has been cut: it held groups of writes up to number %d", old.Last)
+			return errs.Corrupt(p.logFile(old.Number), "it is missing or has been cut, or the MANIFEST has been cut: it held groups of writes up to number %d", old.Last)
 		case l.last < old.Last:
-			return corrupt(l.file, "the record at byte %d is broken or missing: it held groups of writes up to number %d, and has them up to %d", l.stop, old.Last, l.last)
+			return errs.Corrupt(l.file, "the record at byte %d is broken or missing: it held groups of writes up to number %d, and has them up to %d", l.stop, old.Last, l.last)
 		}
 	}
 	return nil
@@ -243,7 +244,7 @@ func (p *progress) checkNew(flushed int, known bool) error {
 	for _, l := range logs {
 		switch {
 		case l.skips:
-			return corrupt(l.file, "groups of writes are missing from its middle")
+			return errs.Corrupt(l.file, "groups of writes are missing from its middle")
 		case l.number < oldest: // written out, and not removed yet
 		case first == 0 && l.number > oldest, first != 0 && l.first != first:
 			return p.short(before, l, oldest, reached)
@@ -267,15 +268,15 @@ func (p *progress) short(before, next *memLog, missing int, reached uint64) erro
 	lacks := fmt.Sprintf("groups of writes up to number %d were acknowledged, and the logs end with %d", p.mark.group, reached)
 	switch file := p.logFile(missing); {
 	case next != nil && before != nil && next.number == before.number+1:
-		return corrupt(before.file, "the record at byte %d is broken or missing, and %s goes on with later ones", before.stop, next.file)
+		return errs.Corrupt(before.file, "the record at byte %d is broken or missing, and %s goes on with later ones", before.stop, next.file)
 	case next != nil:
-		return corrupt(file, "it is missing or has been cut, or the MANIFEST has been cut: %s goes on after it", next.file)
+		return errs.Corrupt(file, "it is missing or has been cut, or the MANIFEST has been cut: %s goes on after it", next.file)
 	case p.exists(file):
-		return corrupt(file, "it has been cut: %s", lacks)
+		return errs.Corrupt(file, "it has been cut: %s", lacks)
 	case before == nil:
-		return corrupt(file, "it is missing, or the MANIFEST has been cut: %s", lacks)
+		return errs.Corrupt(file, "it is missing, or the MANIFEST has been cut: %s", lacks)
 	default:
-		return corrupt(before.file, "the record at byte %d is broken or missing, or %s is missing: %s", before.stop, file, lacks)
+		return errs.Corrupt(before.file, "the record at byte %d is broken or missing, or %s is missing: %s", before.stop, file, lacks)
 	}
 }
 

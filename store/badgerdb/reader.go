@@ -9,6 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/internal/engine"
 )
 
@@ -40,7 +41,7 @@ func (r *reader) item(key []byte) (*badger.Item, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, runError("reading a cell", err)
+		return nil, errs.Run("reading a cell", err)
 	}
 	return item, nil
 }

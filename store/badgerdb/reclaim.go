@@ -9,6 +9,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -38,7 +39,7 @@ func (db *DB) Reclaim(ctx context.Context) error {
 			return fmt.Errorf("reclaim space: %w", err)
 		}
 		if err := db.badger.Flatten(flattenWorkers); err != nil {
-			return runError("compacting", err)
+			return errs.Run("compacting", err)
 		}
 		if err := db.collectBlobsOnce(ctx, reclaimRatio); err != nil {
 			return err
@@ -84,7 +85,7 @@ func (db *DB) flush() error {
 	txn := db.badger.NewTransactionAt(c.seq, true)
 	defer txn.Discard()
 	if err := txn.Set([]byte{flushID}, []byte{plainValue}); err != nil {
-		return runError("preparing a write", err)
+		return errs.Run("preparing a write", err)
 	}
 	if err := c.admit(spaceCheckBytes); err != nil {
 		return err
@@ -96,10 +97,10 @@ func (db *DB) flush() error {
 		return c.fail(err)
 	}
 	if err := db.mark.flushing(db.dir); err != nil { // nothing has begun
-		return runError("marking that memory is written out", err)
+		return errs.Run("marking that memory is written out", err)
 	}
 	if err := db.badger.DropPrefix([]byte{flushID}); err != nil {
-		return c.fail(runError("writing out what is in memory", err))
+		return c.fail(errs.Run("writing out what is in memory", err))
 	}
 	c.fill.empty()
 	return nil
@@ -132,7 +133,7 @@ func (db *DB) collectValues(ctx context.Context, ratio float64) error {
 		case errors.Is(err, badger.ErrNoRewrite), errors.Is(err, badger.ErrRejected):
 			return nil // nothing to do, or another call is at it
 		case err != nil:
-			return runError("collecting old values", err)
+			return errs.Run("collecting old values", err)
 		}
 	}
 	return ctx.Err()

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // Badger trusts the end of a table file. It reads lengths from there and slices its
@@ -95,10 +96,10 @@ const (
 func checkTable(file string, compression options.CompressionType, extent tableExtent) (group uint64, err error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, corrupt(file, "the table file is missing")
+		return 0, errs.Corrupt(file, "the table file is missing")
 	}
 	if err != nil {
-		return 0, fileError(err)
+		return 0, errs.File(err)
 	}
 	defer f.Close()
 	index, err := readIndex(f)
@@ -110,10 +111,10 @@ func checkTable(file string, compression options.CompressionType, extent tableEx
 		err = checkBlocks(f, index, from, compression)
 	}
 	if damage, ok := errors.AsType[tableDamage](err); ok {
-		return 0, corrupt(file, "%s", string(damage))
+		return 0, errs.Corrupt(file, "%s", string(damage))
 	}
 	if err != nil {
-		return 0, fileError(fmt.Errorf("reading %s: %w", file, err))
+		return 0, errs.File(fmt.Errorf("reading %s: %w", file, err))
 	}
 	return index.MaxVersion(), nil
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/dgraph-io/badger/v4/options"
 	"github.com/dgraph-io/badger/v4/y"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
 // verifier ensures that no answer depends on a table file that was not
@@ -152,9 +154,9 @@ func identityOfTable(file string) (identity, error) {
 	id, err := identityOf(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return id, corrupt(file, "the table file is missing")
+		return id, errs.Corrupt(file, "the table file is missing")
 	case err != nil:
-		return id, fileError(err)
+		return id, errs.File(err)
 	}
 	return id, nil
 }

@@ -1,4 +1,5 @@
-package badgerdb
+// Package errs makes the errors of package store from those of files and of Badger.
+package errs
 
 import (
 	"errors"
@@ -27,15 +28,15 @@ var (
 	}
 )
 
-// openError says what is wrong with a directory that Badger cannot open.
-func openError(dir string, err error) error {
+// Open says what is wrong with a directory that Badger cannot open.
+func Open(dir string, err error) error {
 	text := err.Error()
 	switch {
 	case strings.Contains(text, "Another process is using this Badger database"):
-		return inUse(dir)
+		return InUse(dir)
 	case noSpace(err):
 		return fmt.Errorf("%w: opening %s: %w", store.ErrNoSpace, dir, err)
-	case failedIO(err):
+	case FailedIO(err):
 		return fmt.Errorf("%w: opening %s: %w", store.ErrIO, dir, err)
 	case strings.Contains(text, "permission denied"):
 		return fmt.Errorf("store: opening %s: %w; check who owns its files", dir, err)
@@ -45,13 +46,13 @@ func openError(dir string, err error) error {
 	return fmt.Errorf("store: opening %s: %w", dir, err)
 }
 
-// corrupt says that a file is damaged, and in what way.
-func corrupt(file, format string, args ...any) error {
+// Corrupt says that a file is damaged, and in what way.
+func Corrupt(file, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s; restore the directory from a backup, or rebuild it", store.ErrCorrupt, file, fmt.Sprintf(format, args...))
 }
 
-// inUse says that another process has a directory open.
-func inUse(dir string) error {
+// InUse says that another process has a directory open.
+func InUse(dir string) error {
 	return fmt.Errorf("%w: %s%s; stop it, or use another directory", store.ErrInUse, dir, holder(dir))
 }
 
@@ -68,14 +69,14 @@ func holder(dir string) string {
 	return " (process " + id + ")"
 }
 
-// runError translates an error of a running Badger.
-func runError(doing string, err error) error {
+// Run translates an error of a running Badger.
+func Run(doing string, err error) error {
 	switch {
 	case errors.Is(err, badger.ErrDBClosed), errors.Is(err, badger.ErrBlockedWrites):
 		return fmt.Errorf("%w: %s", store.ErrClosed, doing)
 	case noSpace(err):
 		return fmt.Errorf("%w: %s: %w", store.ErrNoSpace, doing, err)
-	case failedIO(err):
+	case FailedIO(err):
 		return fmt.Errorf("%w: %s: %w", store.ErrIO, doing, err)
 	case containsAny(err.Error(), damageTexts):
 		return fmt.Errorf("%w: %s: %w", store.ErrCorrupt, doing, err)
@@ -83,9 +84,9 @@ func runError(doing string, err error) error {
 	return fmt.Errorf("store: %s: %w", doing, err)
 }
 
-// fileError is the error of a file that cannot be read.
-func fileError(err error) error {
-	if failedIO(err) {
+// File is the error of a file that cannot be read.
+func File(err error) error {
+	if FailedIO(err) {
 		return fmt.Errorf("%w: %w", store.ErrIO, err)
 	}
 	return fmt.Errorf("store: %w", err)
@@ -98,9 +99,9 @@ func noSpace(err error) bool {
 // systemErrors are those that no other use of the same file would spare.
 var systemErrors = []syscall.Errno{syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.EBADF}
 
-// failedIO reports whether the system could not read or write a file. That is no corruption: the
+// FailedIO reports whether the system could not read or write a file. That is no corruption: the
 // file may be as it was written.
-func failedIO(err error) bool {
+func FailedIO(err error) bool {
 	text := err.Error()
 	return slices.ContainsFunc(systemErrors, func(e syscall.Errno) bool {
 		return errors.Is(err, e) || strings.Contains(text, e.Error())
