@@ -15,6 +15,7 @@ import (
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -43,12 +44,12 @@ func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blo
 			return next, err
 		}
 	}
-	if !slices.Contains(files, manifestFile(dir)) {
-		if err := noManifest(dir, files); err != nil {
+	if !slices.Contains(files, manifest.File(dir)) {
+		if err := manifest.CheckMissing(dir, files); err != nil {
 			return next, err
 		}
 	}
-	list, err := readManifest(dir)
+	list, err := manifest.Read(dir)
 	if err != nil {
 		return next, err
 	}

@@ -1,10 +1,8 @@
 package badgerdb
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"sync"
@@ -12,9 +10,9 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4/pb"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 )
 
 // Badger writes a memtable to a table file, adds the file to its MANIFEST, syncs that, and
@@ -56,10 +54,10 @@ func newFailedFlushes(dir string) *failedFlushes {
 // note is called between a flush that has failed and the next attempt. A compaction that is under
 // way may have removed files, too; it takes them out of the MANIFEST before.
 func (f *failedFlushes) note(why error) {
-	list, err := readManifest(f.dir)
+	list, err := manifest.Read(f.dir)
 	if err == nil {
 		f.mu.Lock()
-		for id := range list.tables {
+		for id := range list.Tables {
 			if isMissing(tableFile(f.dir, id)) {
 				f.removed[id] = true
 			}
@@ -113,40 +111,21 @@ func (f *failedFlushes) unlist() error {
 	if len(f.removed) == 0 {
 		return nil
 	}
-	list, err := readManifest(f.dir)
+	list, err := manifest.Read(f.dir)
 	if err != nil {
 		return err
 	}
 	var set pb.ManifestChangeSet
 	for id := range f.removed {
-		if list.lists(id) && isMissing(tableFile(f.dir, id)) {
+		if list.Lists(id) && isMissing(tableFile(f.dir, id)) {
 			set.Changes = append(set.Changes, &pb.ManifestChange{Id: id, Op: pb.ManifestChange_DELETE})
 		}
 	}
 	if len(set.Changes) == 0 {
 		return nil
 	}
-	if err := appendManifest(f.dir, &set); err != nil {
+	if err := manifest.Append(f.dir, &set); err != nil {
 		return fmt.Errorf("store: take removed files out of the list of tables: %w", err)
 	}
 	return nil
-}
-
-// appendManifest adds a record to the MANIFEST of a directory that is not open.
-func appendManifest(dir string, set *pb.ManifestChangeSet) (err error) {
-	data, err := proto.Marshal(set)
-	if err != nil {
-		return err
-	}
-	record := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
-	record = binary.BigEndian.AppendUint32(record, crc32.Checksum(data, castagnoli))
-	file, err := os.OpenFile(manifestFile(dir), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if _, err := file.Write(append(record, data...)); err != nil {
-		return err
-	}
-	return file.Sync()
 }

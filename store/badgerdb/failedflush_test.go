@@ -15,6 +15,7 @@ import (
 	"github.com/dgraph-io/badger/v4/pb"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 )
 
 // TestFailedFlush: after Badger could not write a memtable the table takes no more writes. What was
@@ -67,14 +68,14 @@ func TestUnlist(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	before, err := readManifest(dir)
-	if err != nil || len(before.tables) == 0 {
+	before, err := manifest.Read(dir)
+	if err != nil || len(before.Tables) == 0 {
 		t.Fatalf("tables %v, %v", before, err)
 	}
 	add := func(id uint64) {
 		t.Helper()
 		set := &pb.ManifestChangeSet{Changes: []*pb.ManifestChange{{Id: id, Op: pb.ManifestChange_CREATE}}}
-		if err := appendManifest(dir, set); err != nil {
+		if err := manifest.Append(dir, set); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,13 +89,13 @@ func TestUnlist(t *testing.T) {
 	if err := failed.unlist(); err != nil {
 		t.Fatal(err)
 	}
-	after, err := readManifest(dir)
-	if err != nil || after.lists(998) || !after.lists(999) {
-		t.Errorf("tables %v, %v", after.tables, err)
+	after, err := manifest.Read(dir)
+	if err != nil || after.Lists(998) || !after.Lists(999) {
+		t.Errorf("tables %v, %v", after.Tables, err)
 	}
-	delete(after.tables, 999)
-	if !maps.Equal(before.tables, after.tables) {
-		t.Errorf("tables %v, before %v", after.tables, before.tables)
+	delete(after.Tables, 999)
+	if !maps.Equal(before.Tables, after.Tables) {
+		t.Errorf("tables %v, before %v", after.Tables, before.Tables)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 )
 
 // mostLevelZero is how many small tables level 0 may have. Reading a cell looks into the filter of
@@ -17,12 +19,12 @@ const mostLevelZero = 20
 // alone, every fifth process that changes a page would do that: with 400,000 pages, that
 // took 10 s of processor time.
 func (s *sizes) admitLevelZero(dir string) error {
-	m, err := readManifest(dir)
+	m, err := manifest.Read(dir)
 	if err != nil {
 		return err
 	}
 	count, bytes := 0, int64(0)
-	for id, level := range m.levels {
+	for id, level := range m.Levels {
 		if level > 0 {
 			continue
 		}

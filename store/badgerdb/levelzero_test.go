@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 )
 
 func TestLevelZeroTables(t *testing.T) {
@@ -45,17 +46,17 @@ func TestSmallTables(t *testing.T) {
 			mustMutate(t, db, fmt.Sprint("row", row), store.Mutation{Group: "data", Column: []byte("c"), TS: uint64(i), Value: []byte("v")})
 		}
 		closeTest(t, db)
-		m, err := readManifest(dir)
+		m, err := manifest.Read(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for id, level := range m.levels {
+		for id, level := range m.Levels {
 			if level > 0 {
 				t.Errorf("after %d processes, table %d is in level %d", i+1, id, level)
 			}
 		}
-		if len(m.levels) != i+1 {
-			t.Errorf("%d tables after %d processes", len(m.levels), i+1)
+		if len(m.Levels) != i+1 {
+			t.Errorf("%d tables after %d processes", len(m.Levels), i+1)
 		}
 	}
 	db := openTest(t, dir, Options{})

@@ -11,6 +11,14 @@ import (
 
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+)
+
+// The lengths in bytes of what Badger's list of tables begins with, and of what each of its records
+// begins with.
+const (
+	listHeader = 8
+	listRecord = 8
 )
 
 // TestManifestLengths flips each bit of the lengths in the list of tables. Those that
@@ -20,7 +28,7 @@ func TestManifestLengths(t *testing.T) {
 	name := filepath.Join(dirfile.Badger, "MANIFEST")
 	whole := image[name].used
 	records := 0
-	for at := manifestHeader; at+manifestRecord <= len(whole); records++ {
+	for at := listHeader; at+listRecord <= len(whole); records++ {
 		length := int(binary.BigEndian.Uint32(whole[at:]))
 		for bit := range 32 {
 			damaged := bytes.Clone(whole)
@@ -29,7 +37,7 @@ func TestManifestLengths(t *testing.T) {
 				t.Errorf("bit %d of the length of the record at byte %d flipped: %v; want ErrCorrupt, with the file's name", bit, at, err)
 			}
 		}
-		at += manifestRecord + length
+		at += listRecord + length
 	}
 	if records == 0 {
 		t.Error("no records: this tests nothing")
@@ -46,7 +54,7 @@ func TestTornManifest(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	first := manifestHeader + manifestRecord + int(binary.BigEndian.Uint32(whole[manifestHeader:]))
+	first := listHeader + listRecord + int(binary.BigEndian.Uint32(whole[listHeader:]))
 	if first >= len(whole) {
 		t.Fatal("there is only one record: this tests nothing")
 	}
@@ -54,7 +62,7 @@ func TestTornManifest(t *testing.T) {
 		if err := os.WriteFile(file, whole[:length], 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := readManifest(dir); err != nil {
+		if _, err := manifest.Read(dir); err != nil {
 			t.Errorf("cut to %d bytes of %d: %v", length, len(whole), err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -62,9 +63,9 @@ type baseline struct {
 	Group uint64 `json:"group"`
 	// Logs are the logs with entries, in the order in which they were written; all of
 	// them were on the disk. Badger numbers the next ones from NextLog without gaps.
-	Logs    []logMark    `json:"logs,omitempty"`
-	NextLog int          `json:"nextLog"`
-	List    manifestMark `json:"manifest"`
+	Logs    []logMark     `json:"logs,omitempty"`
+	NextLog int           `json:"nextLog"`
+	List    manifest.Mark `json:"manifest"`
 	// Waste is about how many bytes of the blob files are waste (blobgc.go).
 	Waste int64 `json:"waste,omitempty"`
 
@@ -80,14 +81,6 @@ const (
 type logMark struct {
 	Number int    `json:"number"`
 	Last   uint64 `json:"last"` // group
-}
-
-// manifestMark describes the MANIFEST at that time. It only grows, unless Badger rewrites it:
-// then its first record differs.
-type manifestMark struct {
-	Bytes int64  `json:"bytes"`
-	Sum   uint32 `json:"sum"`
-	First uint32 `json:"first"`
 }
 
 // slot is the part that changes while the table is open.

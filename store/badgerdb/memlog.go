@@ -47,8 +47,6 @@ const (
 	memLogLook   = 32 << 20 // how far the next whole record is looked for
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // memLog is what the log of one memtable holds.
 type memLog struct {
 	file        string

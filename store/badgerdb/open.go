@@ -17,6 +17,7 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/hints"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 	"github.com/webindexer/indexer/store/badgerdb/internal/newest"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 	"github.com/webindexer/indexer/store/internal/engine"
@@ -333,12 +334,12 @@ func (db *DB) closeBadger() error {
 	if err := db.failed.unlist(); err != nil {
 		return err
 	}
-	list, err := readManifest(db.dir)
+	list, err := manifest.Read(db.dir)
 	if err != nil {
 		return err
 	}
 	was := db.mark.baseline
-	db.mark.baseline = baseline{State: stateClosed, Boot: system.BootID(), Sync: db.mark.Sync, Group: db.mark.group, NextLog: 1, List: list.mark(), Waste: db.blobs.waste.Load()}
+	db.mark.baseline = baseline{State: stateClosed, Boot: system.BootID(), Sync: db.mark.Sync, Group: db.mark.group, NextLog: 1, List: list.Mark(), Waste: db.blobs.waste.Load()}
 	if err := db.mark.write(db.dir); err != nil {
 		return err
 	}

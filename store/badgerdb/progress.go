@@ -12,6 +12,7 @@ import (
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -37,7 +38,7 @@ import (
 type progress struct {
 	dir    string
 	mark   *mark // nil for a table of format 1
-	list   *manifest
+	list   *manifest.List
 	logs   []*memLog // with entries
 	empty  []*memLog
 	same   bool // the machine was not started again
@@ -58,7 +59,7 @@ func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger
 		p.same = m.Boot != "" && m.Boot == system.BootID()
 		p.strict = p.same || m.Sync
 	}
-	if p.list, err = readManifest(dir); err != nil {
+	if p.list, err = manifest.Read(dir); err != nil {
 		return next, err
 	}
 	all, err := readMemLogs(dir)
@@ -91,7 +92,7 @@ func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger
 
 // next is the baseline. What was lost is not numbered again.
 func (p *progress) next(tables uint64) (next baseline, err error) {
-	next = baseline{State: stateOpen, Boot: system.BootID(), Group: tables, NextLog: 1, List: p.list.mark()}
+	next = baseline{State: stateOpen, Boot: system.BootID(), Group: tables, NextLog: 1, List: p.list.Mark()}
 	if p.mark != nil {
 		next.Group = max(next.Group, p.mark.Group, p.mark.group, p.lostTo)
 		next.Waste = p.mark.Waste
@@ -121,16 +122,16 @@ func syncFile(file string) error {
 
 func (p *progress) check() error {
 	switch {
-	case p.mark != nil && len(p.list.text) == 0 && (p.mark.List.Bytes > 0 || p.mark.group > 0):
-		return errs.Corrupt(manifestFile(p.dir), "it is missing")
+	case p.mark != nil && p.list.Empty() && (p.mark.List.Bytes > 0 || p.mark.group > 0):
+		return errs.Corrupt(manifest.File(p.dir), "it is missing")
 	case p.mark == nil:
 		return p.checkEnds()
 	case p.mark.State == stateClosed:
 		return p.checkClosed()
 	}
-	flushed, known, err := p.list.since(p.mark.List)
+	flushed, known, err := p.list.Since(p.mark.List)
 	if err != nil {
-		return errs.Corrupt(manifestFile(p.dir), "%v", err)
+		return errs.Corrupt(manifest.File(p.dir), "%v", err)
 	}
 	if err := p.checkValueLog(); err != nil {
 		return err
@@ -158,8 +159,8 @@ func (p *progress) checkEnds() error {
 
 // checkClosed: when a table is closed, all is in tables and on the disk.
 func (p *progress) checkClosed() error {
-	if p.list.mark() != p.mark.List {
-		return errs.Corrupt(manifestFile(p.dir), "it is not the one with which the table was closed")
+	if p.list.Mark() != p.mark.List {
+		return errs.Corrupt(manifest.File(p.dir), "it is not the one with which the table was closed")
 	}
 	if len(p.logs) > 0 {
 		return errs.Corrupt(p.logs[0].file, "it was not there when the table was closed")

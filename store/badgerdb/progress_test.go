@@ -12,8 +12,11 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/dgraph-io/badger/v4/pb"
+
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 )
 
 // TestLogs compares logs with marks. A log is written "number:first-last", and a group that
@@ -89,14 +92,12 @@ func TestLogs(t *testing.T) {
 func testProgress(t *testing.T, from baseline, flushed int, logs string, s slot) *progress {
 	t.Helper()
 	dir := t.TempDir()
-	p := &progress{dir: dir, list: &manifest{text: []byte(manifestMagic)}, mark: &mark{baseline: from, slot: s}}
-	p.mark.List = p.list.mark()
-	for range flushed {
-		p.list.flushes = append(p.list.flushes, 10)
-	}
 	if err := os.MkdirAll(filepath.Join(dir, dirfile.Badger), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	p := &progress{dir: dir, mark: &mark{baseline: from, slot: s}}
+	p.mark.List = testList(t, dir, 0).Mark()
+	p.list = testList(t, dir, flushed)
 	for text := range strings.FieldsSeq(logs) {
 		l := &memLog{stop: 50}
 		if n, err := fmt.Sscanf(text, "%d:%d-%d", &l.number, &l.first, &l.last); n < 1 {
@@ -114,6 +115,28 @@ func testProgress(t *testing.T, from baseline, flushed int, logs string, s slot)
 		p.logs = append(p.logs, l)
 	}
 	return p
+}
+
+// testList makes a list of tables, with a record for each of some logs that were written out.
+func testList(t *testing.T, dir string, flushed int) *manifest.List {
+	t.Helper()
+	if err := os.WriteFile(manifest.File(dir), []byte("Bdgr\x00\x00\x00\x08"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sets := []*pb.ManifestChangeSet{{}} // Badger begins with all tables, of which there are none
+	for i := range flushed {
+		sets = append(sets, &pb.ManifestChangeSet{Changes: []*pb.ManifestChange{{Id: uint64(i + 1), Op: pb.ManifestChange_CREATE}}})
+	}
+	for _, set := range sets {
+		if err := manifest.Append(dir, set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := manifest.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 // killed is the image of a table whose log is named.
@@ -267,12 +290,12 @@ func TestClosedTable(t *testing.T) {
 	db := openTest(t, dir, Options{})
 	mustMutate(t, db, "r", mutation("data", "c", 1, "v"))
 	closeTest(t, db)
-	whole, err := os.ReadFile(manifestFile(dir))
+	whole, err := os.ReadFile(manifest.File(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for length := range len(whole) {
-		if err := os.WriteFile(manifestFile(dir), whole[:length], 0o600); err != nil {
+		if err := os.WriteFile(manifest.File(dir), whole[:length], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := Open(dir, testGroups, Options{})

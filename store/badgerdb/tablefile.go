@@ -24,6 +24,7 @@ import (
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 )
 
 // Badger trusts the end of a table file. It reads lengths from there and slices its
@@ -51,13 +52,13 @@ const (
 // checkTables reads the files of all tables that the MANIFEST lists, whatever the record
 // of verified tables says. It may run while Badger does.
 func checkTables(ctx context.Context, dir string) error {
-	m, err := readManifest(dir)
+	m, err := manifest.Read(dir)
 	if err != nil {
 		return err
 	}
 	files, ctx := errgroup.WithContext(ctx)
 	files.SetLimit(runtime.GOMAXPROCS(0))
-	for id, compression := range m.tables {
+	for id, compression := range m.Tables {
 		files.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -68,7 +69,7 @@ func checkTables(ctx context.Context, dir string) error {
 			}
 			// A compaction takes tables off the list first and then cuts and removes
 			// their files.
-			if now, nerr := readManifest(dir); nerr == nil && !now.lists(id) {
+			if now, nerr := manifest.Read(dir); nerr == nil && !now.Lists(id) {
 				return nil
 			}
 			return err

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 )
 
 // verifier ensures that no answer depends on a table file that was not
@@ -80,13 +81,13 @@ func newVerifier(dir string, log Logger) *verifier {
 
 // open checks the table files of a directory before Badger opens them, and returns the
 // greatest number of a group in them. Files of up to atOnce bytes together are verified.
-func (v *verifier) open(m *manifest, atOnce int64) (greatest uint64, err error) {
+func (v *verifier) open(m *manifest.List, atOnce int64) (greatest uint64, err error) {
 	recorded, err := readVerified(v.dir)
 	if err != nil {
 		return 0, err
 	}
 	var size int64
-	for id, compression := range m.tables {
+	for id, compression := range m.Tables {
 		now, err := identityOfTable(tableFile(v.dir, id))
 		if err != nil {
 			return 0, err
@@ -273,7 +274,7 @@ func (v *verifier) stop() {
 // record writes the record: all tables that the MANIFEST lists, except those that are not
 // verified yet. This program wrote all tables that did not exist at the beginning.
 func (v *verifier) record() error {
-	m, err := readManifest(v.dir)
+	m, err := manifest.Read(v.dir)
 	if err != nil {
 		return err
 	}
@@ -284,7 +285,7 @@ func (v *verifier) record() error {
 		pending[t.id] = true
 	}
 	now := map[uint64]verifiedTable{}
-	for id, compression := range m.tables {
+	for id, compression := range m.Tables {
 		t, ok := v.known[id]
 		if !ok {
 			if pending[id] {

@@ -1,0 +1,192 @@
+// Package manifest reads the MANIFEST, in which Badger lists its table files.
+//
+// Badger itself reads it up to the first incomplete record, truncates the file there, and
+// deletes the table files that are then not listed. That is right for a record that a
+// crash has torn: the data of its tables is still in the logs. It is wrong for a record
+// whose length has a flipped bit: all data in the tables would be lost silently. A torn
+// record lacks some of its bytes, so no prefix of the remaining ones matches its checksum;
+// a prefix of a complete one does. And the first record is never torn: Badger writes it
+// before the file gets its name.
+package manifest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+	"github.com/dgraph-io/badger/v4/pb"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
+)
+
+// The layout of badger v4: manifest.go.
+const (
+	magic        = "Bdgr\x00\x00\x00\x08" // and versions
+	header       = len(magic)
+	recordHeader = 8 // length, checksum
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// List is the contents of the MANIFEST.
+type List struct {
+	Tables  map[uint64]options.CompressionType // by number
+	Levels  map[uint64]uint32                  // of the tables
+	text    []byte                             // of all whole records
+	flushes []int64                            // where the records begin that add what a log held
+}
+
+// Lists reports whether a table is in the list.
+func (m *List) Lists(id uint64) bool {
+	_, listed := m.Tables[id]
+	return listed
+}
+
+// apply applies the record at an offset. A record that adds a single table to level 0 and
+// removes none belongs to a log that was written out: Badger makes one for each log with
+// entries, in order, and removes the log afterwards.
+func (m *List) apply(at int, changes []*pb.ManifestChange) {
+	if len(changes) == 1 && changes[0].Op == pb.ManifestChange_CREATE && changes[0].Level == 0 {
+		m.flushes = append(m.flushes, int64(at))
+	}
+	for _, c := range changes {
+		if c.Op == pb.ManifestChange_DELETE {
+			delete(m.Tables, c.Id)
+			delete(m.Levels, c.Id)
+			continue
+		}
+		m.Levels[c.Id] = c.Level
+		m.Tables[c.Id] = options.CompressionType(c.Compression)
+	}
+}
+
+// File is the MANIFEST of the table in a directory.
+func File(dir string) string {
+	return filepath.Join(dir, dirfile.Badger, badger.ManifestFilename)
+}
+
+// Read reads the list of tables. A missing file is an empty list; CheckMissing
+// decides whether it may be missing. It may be called while Badger is running: a record
+// that is being appended counts as torn.
+func Read(dir string) (*List, error) {
+	m := &List{Tables: make(map[uint64]options.CompressionType), Levels: make(map[uint64]uint32)}
+	file := File(dir)
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if !bytes.HasPrefix(b, []byte(magic)) {
+		return nil, errs.Corrupt(file, "it does not begin as it should")
+	}
+	if len(b) < header+recordHeader {
+		return nil, errs.Corrupt(file, "it has been cut to %d bytes", len(b))
+	}
+	for at := header; at+recordHeader <= len(b); {
+		length, sum := uint64(binary.BigEndian.Uint32(b[at:])), binary.BigEndian.Uint32(b[at+4:])
+		data := b[at+recordHeader:]
+		whole := length <= uint64(len(data))
+		if !whole && at > header && !beginsWithSum(data, sum) {
+			return m, nil // torn
+		}
+		var set pb.ManifestChangeSet
+		if !whole || crc32.Checksum(data[:length], castagnoli) != sum || proto.Unmarshal(data[:length], &set) != nil {
+			return nil, errs.Corrupt(file, "the record at byte %d is broken", at)
+		}
+		m.apply(at, set.Changes)
+		at += recordHeader + int(length)
+		m.text = b[:at]
+	}
+	return m, nil
+}
+
+// Mark describes a MANIFEST as it was at some time. It only grows, unless Badger rewrites it:
+// then its first record differs.
+type Mark struct {
+	Bytes int64  `json:"bytes"`
+	Sum   uint32 `json:"sum"`   // of all Bytes
+	First uint32 `json:"first"` // checksum of the head of the first record
+}
+
+// Mark describes the list.
+func (m *List) Mark() Mark {
+	return Mark{Bytes: int64(len(m.text)), Sum: crc32.Checksum(m.text, castagnoli), First: m.first()}
+}
+
+// first has the length and the checksum of the first record.
+func (m *List) first() uint32 {
+	return crc32.Checksum(m.text[min(len(m.text), header):min(len(m.text), header+recordHeader)], castagnoli)
+}
+
+// Since counts the logs that were written out to tables since the mark. The number is
+// unknown if Badger has rewritten the list, which it does after 10,000 deletions.
+func (m *List) Since(mark Mark) (flushed int, known bool, err error) {
+	begins := int64(len(m.text)) >= mark.Bytes && crc32.Checksum(m.text[:mark.Bytes], castagnoli) == mark.Sum
+	if !begins && mark.Bytes > 0 && m.first() == mark.First {
+		return 0, false, fmt.Errorf("it has been cut from %d to %d bytes", mark.Bytes, len(m.text))
+	}
+	for _, at := range m.flushes {
+		if at >= mark.Bytes {
+			flushed++
+		}
+	}
+	return flushed, begins, nil
+}
+
+// Empty reports whether there is no list: not even one without tables.
+func (m *List) Empty() bool { return len(m.text) == 0 }
+
+// Append adds a record to the MANIFEST of a directory that is not open.
+func Append(dir string, set *pb.ManifestChangeSet) (err error) {
+	data, err := proto.Marshal(set)
+	if err != nil {
+		return err
+	}
+	record := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+	record = binary.BigEndian.AppendUint32(record, crc32.Checksum(data, castagnoli))
+	file, err := os.OpenFile(File(dir), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if _, err := file.Write(append(record, data...)); err != nil {
+		return err
+	}
+	return file.Sync()
+}
+
+// CheckMissing checks that a directory without a MANIFEST holds no other file of Badger's:
+// the MANIFEST is the first file that Badger makes. If it is missing, Badger makes an
+// empty one and removes all tables, because they are not in it.
+func CheckMissing(dir string, files []string) error {
+	for _, file := range files {
+		switch filepath.Base(file) {
+		case "LOCK", "MANIFEST-REWRITE":
+		default:
+			return errs.Corrupt(File(dir), "it is missing, and %s is there", filepath.Base(file))
+		}
+	}
+	return nil
+}
+
+// beginsWithSum reports whether some non-empty prefix of the bytes has a checksum.
+func beginsWithSum(data []byte, sum uint32) bool {
+	c := uint32(0)
+	for i := range data {
+		if c = crc32.Update(c, castagnoli, data[i:i+1]); c == sum {
+			return true
+		}
+	}
+	return false
+}
