@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/tablefile"
 )
 
 const closingDir = "BADGERDB_TEST_CLOSING_DIR"
@@ -171,12 +172,12 @@ func TestReclaimOfDamage(t *testing.T) {
 		mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
 		db.verify.stop()
 		const number = 999
-		if err := os.WriteFile(tableFile(dir, number), []byte("damage"), 0o600); err != nil {
+		if err := os.WriteFile(tablefile.Path(dir, number), []byte("damage"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		db.verify.tables = append(db.verify.tables, &unverified{id: number})
 		db.verify.left.Add(1)
-		wantNamed(t, reclaim(db), filepath.Base(tableFile(dir, number)))
+		wantNamed(t, reclaim(db), filepath.Base(tablefile.Path(dir, number)))
 		if err := db.Close(); err == nil {
 			t.Error("closed without an error")
 		}
@@ -191,7 +192,7 @@ func TestUnreadTable(t *testing.T) {
 		return
 	}
 	const number = 999
-	file := tableFile(dir, number)
+	file := tablefile.Path(dir, number)
 	for kind, lose := range map[error]func() (restore func()){
 		store.ErrCorrupt: func() func() { return func() {} },
 		store.ErrIO: func() func() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/tablefile"
 )
 
 // Badger writes a memtable to a table file, adds the file to its MANIFEST, syncs that, and
@@ -58,7 +59,7 @@ func (f *failedFlushes) note(why error) {
 	if err == nil {
 		f.mu.Lock()
 		for id := range list.Tables {
-			if isMissing(tableFile(f.dir, id)) {
+			if isMissing(tablefile.Path(f.dir, id)) {
 				f.removed[id] = true
 			}
 		}
@@ -117,7 +118,7 @@ func (f *failedFlushes) unlist() error {
 	}
 	var set pb.ManifestChangeSet
 	for id := range f.removed {
-		if list.Lists(id) && isMissing(tableFile(f.dir, id)) {
+		if list.Lists(id) && isMissing(tablefile.Path(f.dir, id)) {
 			set.Changes = append(set.Changes, &pb.ManifestChange{Id: id, Op: pb.ManifestChange_DELETE})
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/tablefile"
 )
 
 // TestFailedFlush: after Badger could not write a memtable the table takes no more writes. What was
@@ -105,7 +106,7 @@ func TestFailedDrop(t *testing.T) {
 	dir := t.TempDir()
 	db := openTest(t, dir, Options{})
 	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
-	if err := os.WriteFile(tableFile(dir, 1), []byte("in the way"), 0o600); err != nil {
+	if err := os.WriteFile(tablefile.Path(dir, 1), []byte("in the way"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Reclaim(t.Context()); !errors.Is(err, store.ErrBroken) {
@@ -140,7 +141,7 @@ func TestFailingFlush(t *testing.T) {
 	db := openTest(t, dir, Options{MemoryBytes: 1, MinFreeBytes: -1})
 	var inTheWay []string
 	for id := range uint64(50) {
-		inTheWay = append(inTheWay, tableFile(dir, id))
+		inTheWay = append(inTheWay, tablefile.Path(dir, id))
 		if err := os.WriteFile(inTheWay[id], nil, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/tablefile"
 )
 
 // mostLevelZero is how many small tables level 0 may have. Reading a cell looks into the filter of
@@ -29,7 +30,7 @@ func (s *sizes) admitLevelZero(dir string) error {
 			continue
 		}
 		count++
-		if info, err := os.Stat(tableFile(dir, id)); err == nil {
+		if info, err := os.Stat(tablefile.Path(dir, id)); err == nil {
 			bytes += info.Size()
 		} else if !errors.Is(err, fs.ErrNotExist) { // one that was not written completely may be listed
 			return fmt.Errorf("store: %w", err)

@@ -3,6 +3,8 @@ package badgerdb
 import (
 	"context"
 	"errors"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/tablefile"
 )
 
 // gcDiscardRatio is how much of a value log file must be waste for it to be
@@ -28,5 +30,5 @@ func (db *DB) Verify(ctx context.Context) error {
 		return err
 	}
 	defer db.gate.Leave()
-	return errors.Join(checkTables(ctx, db.dir), db.verifyBlobs(ctx))
+	return errors.Join(tablefile.CheckListed(ctx, db.dir), db.verifyBlobs(ctx))
 }

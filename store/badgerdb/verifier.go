@@ -17,6 +17,7 @@ import (
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/tablefile"
 )
 
 // verifier ensures that no answer depends on a table file that was not
@@ -88,7 +89,7 @@ func (v *verifier) open(m *manifest.List, atOnce int64) (greatest uint64, err er
 	}
 	var size int64
 	for id, compression := range m.Tables {
-		now, err := identityOfTable(tableFile(v.dir, id))
+		now, err := identityOfTable(tablefile.Path(v.dir, id))
 		if err != nil {
 			return 0, err
 		}
@@ -100,12 +101,12 @@ func (v *verifier) open(m *manifest.List, atOnce int64) (greatest uint64, err er
 		v.tables = append(v.tables, &unverified{id: id, compression: compression})
 		size += now.size
 	}
-	extent := tableExtent(size <= atOnce)
+	extent := tablefile.Extent(size <= atOnce)
 	group, err := v.check(extent)
 	if err != nil {
 		return 0, err
 	}
-	if extent == wholeTable {
+	if extent == tablefile.Whole {
 		v.tables = nil
 	} else {
 		v.log.Infof("%d MiB of table files are verified while the table is open", size>>20)
@@ -115,7 +116,7 @@ func (v *verifier) open(m *manifest.List, atOnce int64) (greatest uint64, err er
 }
 
 // check checks all unverified tables, several at a time.
-func (v *verifier) check(extent tableExtent) (greatest uint64, err error) {
+func (v *verifier) check(extent tablefile.Extent) (greatest uint64, err error) {
 	var (
 		files errgroup.Group
 		mu    sync.Mutex
@@ -136,13 +137,13 @@ func (v *verifier) check(extent tableExtent) (greatest uint64, err error) {
 // checkTable checks one table, and remembers it if it is verified. It reads the identity
 // of the file before the contents: a file that changes in between does not match the
 // record.
-func (v *verifier) checkTable(t *unverified, extent tableExtent) (group uint64, err error) {
-	file := tableFile(v.dir, t.id)
+func (v *verifier) checkTable(t *unverified, extent tablefile.Extent) (group uint64, err error) {
+	file := tablefile.Path(v.dir, t.id)
 	id, err := identityOfTable(file)
 	if err != nil {
 		return 0, err
 	}
-	if group, err = checkTable(file, t.compression, extent); err != nil || extent != wholeTable {
+	if group, err = tablefile.Check(file, t.compression, extent); err != nil || extent != tablefile.Whole {
 		return group, err
 	}
 	v.mu.Lock()
@@ -212,7 +213,7 @@ func (v *verifier) noteChange() {
 // verify verifies one table, unless that has been done.
 func (v *verifier) verify(t *unverified) error {
 	t.once.Do(func() {
-		if _, t.err = v.checkTable(t, wholeTable); t.err != nil {
+		if _, t.err = v.checkTable(t, tablefile.Whole); t.err != nil {
 			v.failure.CompareAndSwap(nil, &t.err)
 			return
 		}
@@ -291,7 +292,7 @@ func (v *verifier) record() error {
 			if pending[id] {
 				continue
 			}
-			if t, err = newTable(tableFile(v.dir, id), compression); errors.Is(err, fs.ErrNotExist) {
+			if t, err = newTable(tablefile.Path(v.dir, id), compression); errors.Is(err, fs.ErrNotExist) {
 				continue // it was compacted meanwhile
 			} else if err != nil {
 				return err
@@ -308,6 +309,6 @@ func newTable(file string, compression options.CompressionType) (t verifiedTable
 	if t.identity, err = identityOf(file); err != nil {
 		return t, err
 	}
-	t.group, err = checkTable(file, compression, tableEnds)
+	t.group, err = tablefile.Check(file, compression, tablefile.Ends)
 	return t, err
 }

@@ -1,4 +1,19 @@
-package badgerdb
+// Package tablefile checks Badger's table files.
+//
+// Badger trusts the end of a table file. It reads lengths from there and slices its
+// memory map with them, in a goroutine of its own, so a file that was cut, or a bit that
+// flipped there, ends the process with a panic that nobody can recover. A bad block is
+// no better: Table.VerifyChecksum uses the block that it just failed to read. So table
+// files are checked before Badger opens them, and the error names the file.
+//
+// The layout of badger v4 (table/builder.go, Done and finishBlock):
+//
+//	file   blocks | index | length of the index | checksum of it | length of the checksum
+//	block  compressed: entries | their offsets | how many | checksum | length of the checksum
+//
+// Lengths are 4 bytes, big-endian. Checksums are protocol buffers. The index says where
+// each block is; it is under the checksum, so once that holds the index can be trusted.
+package tablefile
 
 import (
 	"bufio"
@@ -27,31 +42,16 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 )
 
-// Badger trusts the end of a table file. It reads lengths from there and slices its
-// memory map with them, in a goroutine of its own, so a file that was cut, or a bit that
-// flipped there, ends the process with a panic that nobody can recover. A bad block is
-// no better: Table.VerifyChecksum uses the block that it just failed to read. So all
-// table files are checked here before Badger opens them, with the file named in the
-// error. Verify does the same while Badger is running. A table file that was verified
-// before and has not changed since needs no second look (verified.go).
-//
-// The layout of badger v4 (table/builder.go, Done and finishBlock):
-//
-//	file   blocks | index | length of the index | checksum of it | length of the checksum
-//	block  compressed: entries | their offsets | how many | checksum | length of the checksum
-//
-// Lengths are 4 bytes, big-endian. Checksums are protocol buffers. The index says where
-// each block is; it is under the checksum, so once that holds the index can be trusted.
 const (
-	tableLength     = 4        // bytes of a length
-	tableChecksum   = 64       // more bytes than a checksum has
-	tableIndexLeast = 8        // bytes of an index: an empty one has the checksum of nothing
-	tableBlockMost  = 64 << 20 // a block is about 4 KiB, or holds one large value
+	lengthBytes  = 4        // bytes of a length
+	checksumMost = 64       // more bytes than a checksum has
+	indexLeast   = 8        // bytes of an index: an empty one has the checksum of nothing
+	blockMost    = 64 << 20 // a block is about 4 KiB, or holds one large value
 )
 
-// checkTables reads the files of all tables that the MANIFEST lists, whatever the record
-// of verified tables says. It may run while Badger does.
-func checkTables(ctx context.Context, dir string) error {
+// CheckListed checks the whole files of all tables that the MANIFEST lists. It may run while
+// Badger does.
+func CheckListed(ctx context.Context, dir string) error {
 	m, err := manifest.Read(dir)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func checkTables(ctx context.Context, dir string) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			_, err := checkTable(tableFile(dir, id), compression, wholeTable)
+			_, err := Check(Path(dir, id), compression, Whole)
 			if err == nil {
 				return nil
 			}
@@ -78,23 +78,25 @@ func checkTables(ctx context.Context, dir string) error {
 	return files.Wait()
 }
 
-// tableFile is the file of a table.
-func tableFile(dir string, id uint64) string {
+// Path is the file of a table, by its number, in the directory dir.
+func Path(dir string, id uint64) string {
 	return table.NewFilename(id, filepath.Join(dir, dirfile.Badger))
 }
 
-// tableExtent is how much of a table file is checked.
-type tableExtent bool
+// Extent is how much of a table file is checked.
+type Extent bool
 
 const (
-	// tableEnds are what Badger reads when it opens a table: the lengths at the end, the
+	// Ends are what Badger reads when it opens a table: the lengths at the end, the
 	// index, and the last block.
-	tableEnds  tableExtent = false
-	wholeTable tableExtent = true
+	Ends Extent = false
+	// Whole is everything.
+	Whole Extent = true
 )
 
-// checkTable checks a table file, and returns the greatest number of a group in it.
-func checkTable(file string, compression options.CompressionType, extent tableExtent) (group uint64, err error) {
+// Check checks a table file, and returns the greatest number of a group of writes in it. The
+// error of a damaged file matches store.ErrCorrupt.
+func Check(file string, compression options.CompressionType, extent Extent) (group uint64, err error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, errs.Corrupt(file, "the table file is missing")
@@ -106,12 +108,12 @@ func checkTable(file string, compression options.CompressionType, extent tableEx
 	index, err := readIndex(f)
 	if err == nil {
 		from := 0
-		if extent == tableEnds {
+		if extent == Ends {
 			from = index.OffsetsLength() - 1
 		}
 		err = checkBlocks(f, index, from, compression)
 	}
-	if damage, ok := errors.AsType[tableDamage](err); ok {
+	if damage, ok := errors.AsType[damage](err); ok {
 		return 0, errs.Corrupt(file, "%s", string(damage))
 	}
 	if err != nil {
@@ -120,12 +122,12 @@ func checkTable(file string, compression options.CompressionType, extent tableEx
 	return index.MaxVersion(), nil
 }
 
-// tableDamage is what is wrong with a table file, as opposed to not being able to read it.
-type tableDamage string
+// damage is what is wrong with a table file, as opposed to not being able to read it.
+type damage string
 
-func (d tableDamage) Error() string { return string(d) }
+func (d damage) Error() string { return string(d) }
 
-func damaged(format string, args ...any) error { return tableDamage(fmt.Sprintf(format, args...)) }
+func damaged(format string, args ...any) error { return damage(fmt.Sprintf(format, args...)) }
 
 // readIndex reads the end of a table file and the index, and compares the checksum.
 func readIndex(f *os.File) (*fb.TableIndex, error) {
@@ -135,7 +137,7 @@ func readIndex(f *os.File) (*fb.TableIndex, error) {
 	}
 	end := info.Size()
 	sum := &pb.Checksum{}
-	text, end, err := readBefore(f, end, tableChecksum)
+	text, end, err := readBefore(f, end, checksumMost)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +148,7 @@ func readIndex(f *os.File) (*fb.TableIndex, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case len(text) < tableIndexLeast || sumOf(text, sum) != nil:
+	case len(text) < indexLeast || sumOf(text, sum) != nil:
 		return nil, damaged("the checksum of its index is wrong")
 	}
 	index := fb.GetRootAsTableIndex(text, 0)
@@ -159,11 +161,11 @@ func readIndex(f *os.File) (*fb.TableIndex, error) {
 // readBefore reads what ends at some byte of a table file: first its length, which is the
 // last thing there, and then as many bytes before that.
 func readBefore(f *os.File, end, most int64) (text []byte, start int64, err error) {
-	var length [tableLength]byte
-	if end < tableLength {
+	var length [lengthBytes]byte
+	if end < lengthBytes {
 		return nil, 0, damaged("it has been cut, or its end is damaged")
 	}
-	end -= tableLength
+	end -= lengthBytes
 	if _, err := f.ReadAt(length[:], end); err != nil {
 		return nil, 0, err
 	}
@@ -199,11 +201,11 @@ func checkBlocks(f *os.File, index *fb.TableIndex, from int, compression options
 			return damaged("its index is not in order")
 		}
 		if _, err := r.Discard(int(int64(bo.Offset()) - at)); err != nil {
-			return shortTable(err)
+			return short(err)
 		}
 		text = slices.Grow(text[:0], int(bo.Len()))[:bo.Len()]
 		if _, err := io.ReadFull(r, text); err != nil {
-			return shortTable(err)
+			return short(err)
 		}
 		at = int64(bo.Offset()) + int64(bo.Len())
 		plain, err := unpack(room, text, compression)
@@ -217,7 +219,7 @@ func checkBlocks(f *os.File, index *fb.TableIndex, from int, compression options
 	return nil
 }
 
-func shortTable(err error) error {
+func short(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return damaged("it has been cut")
 	}
@@ -230,7 +232,7 @@ func unpack(room, text []byte, compression options.CompressionType) ([]byte, err
 	case options.None:
 		return text, nil
 	case options.Snappy:
-		if n, err := snappy.DecodedLen(text); err != nil || n > tableBlockMost {
+		if n, err := snappy.DecodedLen(text); err != nil || n > blockMost {
 			return nil, damaged("a block of %d bytes", n)
 		}
 		return snappy.Decode(room, text)
@@ -242,12 +244,12 @@ func unpack(room, text []byte, compression options.CompressionType) ([]byte, err
 
 // checkBlock compares the checksum of a block.
 func checkBlock(b []byte) error {
-	end := len(b) - tableLength
-	if end < tableLength {
+	end := len(b) - lengthBytes
+	if end < lengthBytes {
 		return io.ErrUnexpectedEOF
 	}
 	n := binary.BigEndian.Uint32(b[end:])
-	if int64(n) > int64(end-tableLength) {
+	if int64(n) > int64(end-lengthBytes) {
 		return io.ErrUnexpectedEOF
 	}
 	sum := &pb.Checksum{}
