@@ -18,14 +18,7 @@ type Arrow struct {
 // Arrows is the order of the house, from the bottom to the top.
 var Arrows = []Arrow{
 	{"internal/sleep", nil, "it waits, whatever for"},
-	{"store/badgerdb/internal/hints", nil, "it remembers versions by the hashes of their columns, wherever they are stored"},
-	{"store/badgerdb/internal/newest", nil, "it bounds timestamps by the hashes of columns, wherever these are stored"},
-	{"store/badgerdb/internal/system", nil, "it asks the operating system, whatever the answer is for"},
-	{"store/badgerdb/internal/dirfile", nil, "it replaces files, whatever is in them"},
-	{"store/badgerdb/internal/errs", []string{"store", "store/badgerdb/internal/dirfile"}, "it explains errors, whatever was done"},
-	{"store/badgerdb/internal/manifest", []string{"store", "store/badgerdb/internal/dirfile", "store/badgerdb/internal/errs"}, "it reads what Badger wrote, whoever asks"},
-	{"store/badgerdb/internal/tablefile", []string{"store", "store/badgerdb/internal/dirfile", "store/badgerdb/internal/errs", "store/badgerdb/internal/manifest"}, "it checks what Badger wrote, whoever asks"},
-	{"store", []string{"store", "store/badgerdb/internal/hints", "store/badgerdb/internal/newest", "store/badgerdb/internal/system", "store/badgerdb/internal/dirfile", "store/badgerdb/internal/errs", "store/badgerdb/internal/manifest", "store/badgerdb/internal/tablefile", "internal/sleep"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
+	{"store", []string{"store", "internal/sleep"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},
 	{"store/engines", []string{"store"}, "it opens whichever engine a setting names, and is the only one to import the clients of them all"},
 	{"internal/wire", nil, "it reads fields of records, whatever they are of"},
 	{"internal/longjson", nil, "it writes objects, whatever they are of"},
