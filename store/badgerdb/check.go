@@ -16,6 +16,7 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/memlog"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -89,7 +90,7 @@ func checkPlain(file string) error {
 	switch _, err = f.ReadAt(got, at); {
 	case log && info.Size() == 0:
 		return nil
-	case errors.Is(err, io.EOF), log && info.Size() < memLogHeader:
+	case errors.Is(err, io.EOF), log && info.Size() < memlog.HeaderBytes:
 		return errs.Corrupt(file, "it has been cut to %d bytes", info.Size())
 	case err != nil:
 		return fmt.Errorf("store: reading %s: %w", file, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/memlog"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -206,7 +207,7 @@ func (m *mark) advance(group uint64) error {
 // flushing marks that all logs are about to be written out to tables: afterwards all of
 // them may be gone, without a next one.
 func (m *mark) flushing(dir string) error {
-	n, err := newestFile(dir, memLogSuffix)
+	n, err := newestFile(dir, memlog.Suffix)
 	if err != nil {
 		return err
 	}

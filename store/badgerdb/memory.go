@@ -21,7 +21,7 @@ const (
 	defaultMemory = 512 << 20
 
 	leastMemTable    = 16 << 20
-	mostMemTable     = 64 << 20 // no version of this program had a larger one
+	mostMemTable     = 64 << 20 // no version of this program had a larger one; memlog allows for it
 	arenaPerMemTable = 1.3      // see Badger's arenaSize
 	levelZeroTotal   = 320 << 20
 	leastLevelZero   = 5

@@ -13,6 +13,7 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/memlog"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -39,16 +40,13 @@ type progress struct {
 	dir    string
 	mark   *mark // nil for a table of format 1
 	list   *manifest.List
-	logs   []*memLog // with entries
-	empty  []*memLog
+	logs   []*memlog.Log // with entries
+	empty  []*memlog.Log
 	same   bool // the machine was not started again
 	strict bool // less is damage
 	lost   string
 	lostTo uint64 // the last group that was lost
 }
-
-// lostSuffix is given to logs that are set aside.
-const lostSuffix = ".lost"
 
 // checkProgress returns the baseline from which the table continues; groups up to a number
 // are in tables. It logs what a crash of the machine has lost. The caller holds the
@@ -62,7 +60,7 @@ func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger
 	if p.list, err = manifest.Read(dir); err != nil {
 		return next, err
 	}
-	all, err := readMemLogs(dir)
+	all, err := memlog.ReadAll(dir)
 	if err != nil {
 		return next, err
 	}
@@ -70,7 +68,7 @@ func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger
 		return next, err
 	}
 	for _, l := range all {
-		if l.entries > 0 {
+		if l.Entries > 0 {
 			p.logs = append(p.logs, l)
 		} else {
 			p.empty = append(p.empty, l)
@@ -80,7 +78,7 @@ func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger
 		return next, err
 	}
 	for _, l := range p.empty {
-		if err := os.Remove(l.file); err != nil {
+		if err := os.Remove(l.File); err != nil {
 			return next, fmt.Errorf("store: remove a log without entries: %w", err)
 		}
 	}
@@ -98,11 +96,11 @@ func (p *progress) next(tables uint64) (next baseline, err error) {
 		next.Waste = p.mark.Waste
 	}
 	for _, l := range p.logs {
-		next.Group = max(next.Group, l.last)
-		next.Logs = append(next.Logs, logMark{Number: l.number, Last: l.last})
-		next.NextLog = l.number + 1
-		next.replay = max(next.replay, l.stop+int64(l.entries*skl.MaxNodeSize))
-		if err := syncFile(l.file); err != nil {
+		next.Group = max(next.Group, l.Last)
+		next.Logs = append(next.Logs, logMark{Number: l.Number, Last: l.Last})
+		next.NextLog = l.Number + 1
+		next.replay = max(next.replay, l.Stop+int64(l.Entries*skl.MaxNodeSize))
+		if err := syncFile(l.File); err != nil {
 			return next, err
 		}
 	}
@@ -150,7 +148,7 @@ func (p *progress) check() error {
 // checkEnds checks how the logs end, where nothing else is known of them.
 func (p *progress) checkEnds() error {
 	for _, l := range slices.Concat(p.logs, p.empty) {
-		if err := l.checkTorn(); err != nil {
+		if err := l.CheckTorn(); err != nil {
 			return err
 		}
 	}
@@ -163,7 +161,7 @@ func (p *progress) checkClosed() error {
 		return errs.Corrupt(manifest.File(p.dir), "it is not the one with which the table was closed")
 	}
 	if len(p.logs) > 0 {
-		return errs.Corrupt(p.logs[0].file, "it was not there when the table was closed")
+		return errs.Corrupt(p.logs[0].File, "it was not there when the table was closed")
 	}
 	return p.checkValueLog()
 }
@@ -184,7 +182,7 @@ func (p *progress) checkValueLog() error {
 	case errors.Is(err, fs.ErrNotExist) && (p.strict || p.mark.State == stateClosed):
 		return errs.Corrupt(file, "the newest file of the value log is missing")
 	case errors.Is(err, fs.ErrNotExist): // a file without values takes its number
-		return dirfile.ReplaceSynced(filepath.Dir(file), filepath.Base(file), make([]byte, memLogHeader))
+		return dirfile.ReplaceSynced(filepath.Dir(file), filepath.Base(file), make([]byte, memlog.HeaderBytes))
 	case err != nil:
 		return fmt.Errorf("store: %w", err)
 	}
@@ -192,9 +190,9 @@ func (p *progress) checkValueLog() error {
 }
 
 // find returns a log with entries, nil if there is none of that number.
-func (p *progress) find(number int) *memLog {
+func (p *progress) find(number int) *memlog.Log {
 	for _, l := range p.logs {
-		if l.number == number {
+		if l.Number == number {
 			return l
 		}
 	}
@@ -202,7 +200,7 @@ func (p *progress) find(number int) *memLog {
 }
 
 func (p *progress) logFile(number int) string {
-	return filepath.Join(p.dir, dirfile.Badger, fmt.Sprintf("%05d%s", number, memLogSuffix))
+	return memlog.Path(p.dir, number)
 }
 
 // checkOld checks the logs of the baseline. They were on the disk then, so a later crash
@@ -214,8 +212,8 @@ func (p *progress) checkOld(flushed int, known bool) error {
 		case l == nil && (!known || i < flushed):
 		case l == nil:
 			return errs.Corrupt(p.logFile(old.Number), "it is missing or has been cut, or the MANIFEST has been cut: it held groups of writes up to number %d", old.Last)
-		case l.last < old.Last:
-			return errs.Corrupt(l.file, "the record at byte %d is broken or missing: it held groups of writes up to number %d, and has them up to %d", l.stop, old.Last, l.last)
+		case l.Last < old.Last:
+			return errs.Corrupt(l.File, "the record at byte %d is broken or missing: it held groups of writes up to number %d, and has them up to %d", l.Stop, old.Last, l.Last)
 		}
 	}
 	return nil
@@ -223,9 +221,9 @@ func (p *progress) checkOld(flushed int, known bool) error {
 
 // checkNew checks the logs that Badger made after the baseline.
 func (p *progress) checkNew(flushed int, known bool) error {
-	var logs []*memLog
+	var logs []*memlog.Log
 	for _, l := range p.logs {
-		if l.number >= p.mark.NextLog && l.last > 0 {
+		if l.Number >= p.mark.NextLog && l.Last > 0 {
 			logs = append(logs, l)
 		}
 	}
@@ -236,22 +234,22 @@ func (p *progress) checkNew(flushed int, known bool) error {
 	case known && flushed > len(p.mark.Logs):
 		oldest, first = oldest+flushed-len(p.mark.Logs), 0
 	case !known && len(logs) > 0:
-		oldest, first = logs[0].number, 0
+		oldest, first = logs[0].Number, 0
 	case !known:
 		oldest, first = max(oldest, int(p.mark.flushed)+1), 0
 	}
 	reached := p.mark.Group // the last group that is there
-	var before *memLog
+	var before *memlog.Log
 	for _, l := range logs {
 		switch {
-		case l.skips:
-			return errs.Corrupt(l.file, "groups of writes are missing from its middle")
-		case l.number < oldest: // written out, and not removed yet
-		case first == 0 && l.number > oldest, first != 0 && l.first != first:
+		case l.Skips:
+			return errs.Corrupt(l.File, "groups of writes are missing from its middle")
+		case l.Number < oldest: // written out, and not removed yet
+		case first == 0 && l.Number > oldest, first != 0 && l.First != first:
 			return p.short(before, l, oldest, reached)
 		}
-		reached, first, before = l.last, l.last+1, l
-		oldest = max(oldest, l.number+1)
+		reached, first, before = l.Last, l.Last+1, l
+		oldest = max(oldest, l.Number+1)
 	}
 	if p.mark.group <= reached || int(p.mark.flushed) < oldest && p.mark.group <= p.mark.through {
 		return nil
@@ -262,39 +260,39 @@ func (p *progress) checkNew(flushed int, known bool) error {
 // short says what is missing between a log and the next one, or the mark; either log may
 // not be there, and then the missing one has the number. After a lost machine it sets the
 // next one, and all that follow, aside.
-func (p *progress) short(before, next *memLog, missing int, reached uint64) error {
+func (p *progress) short(before, next *memlog.Log, missing int, reached uint64) error {
 	if !p.strict {
 		return p.setAside(next, reached)
 	}
 	lacks := fmt.Sprintf("groups of writes up to number %d were acknowledged, and the logs end with %d", p.mark.group, reached)
 	switch file := p.logFile(missing); {
-	case next != nil && before != nil && next.number == before.number+1:
-		return errs.Corrupt(before.file, "the record at byte %d is broken or missing, and %s goes on with later ones", before.stop, next.file)
+	case next != nil && before != nil && next.Number == before.Number+1:
+		return errs.Corrupt(before.File, "the record at byte %d is broken or missing, and %s goes on with later ones", before.Stop, next.File)
 	case next != nil:
-		return errs.Corrupt(file, "it is missing or has been cut, or the MANIFEST has been cut: %s goes on after it", next.file)
+		return errs.Corrupt(file, "it is missing or has been cut, or the MANIFEST has been cut: %s goes on after it", next.File)
 	case p.exists(file):
 		return errs.Corrupt(file, "it has been cut: %s", lacks)
 	case before == nil:
 		return errs.Corrupt(file, "it is missing, or the MANIFEST has been cut: %s", lacks)
 	default:
-		return errs.Corrupt(before.file, "the record at byte %d is broken or missing, or %s is missing: %s", before.stop, file, lacks)
+		return errs.Corrupt(before.File, "the record at byte %d is broken or missing, or %s is missing: %s", before.Stop, file, lacks)
 	}
 }
 
 func (p *progress) exists(file string) bool {
-	return slices.ContainsFunc(p.empty, func(l *memLog) bool { return l.file == file })
+	return slices.ContainsFunc(p.empty, func(l *memlog.Log) bool { return l.File == file })
 }
 
 // setAside keeps what is whole from the beginning on: of two groups that may build on each
 // other, the later one does not stay without the earlier one.
-func (p *progress) setAside(from *memLog, reached uint64) error {
+func (p *progress) setAside(from *memlog.Log, reached uint64) error {
 	last := p.mark.group
 	if from != nil {
 		i := slices.Index(p.logs, from)
 		for _, l := range p.logs[i:] {
-			last = max(last, l.last)
-			if err := os.Rename(l.file, l.file+lostSuffix); err != nil {
-				return fmt.Errorf("store: set a log aside: %w", err)
+			last = max(last, l.Last)
+			if err := l.SetAside(); err != nil {
+				return err
 			}
 		}
 		p.logs = p.logs[:i]

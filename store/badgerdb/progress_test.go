@@ -17,6 +17,7 @@ import (
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/memlog"
 )
 
 // TestLogs compares logs with marks. A log is written "number:first-last", and a group that
@@ -99,19 +100,19 @@ func testProgress(t *testing.T, from baseline, flushed int, logs string, s slot)
 	p.mark.List = testList(t, dir, 0).Mark()
 	p.list = testList(t, dir, flushed)
 	for text := range strings.FieldsSeq(logs) {
-		l := &memLog{stop: 50}
-		if n, err := fmt.Sscanf(text, "%d:%d-%d", &l.number, &l.first, &l.last); n < 1 {
+		l := &memlog.Log{Stop: 50}
+		if n, err := fmt.Sscanf(text, "%d:%d-%d", &l.Number, &l.First, &l.Last); n < 1 {
 			t.Fatal(err)
 		}
-		l.file = p.logFile(l.number)
-		if err := os.WriteFile(l.file, make([]byte, 100), 0o600); err != nil {
+		l.File = p.logFile(l.Number)
+		if err := os.WriteFile(l.File, make([]byte, 100), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if l.last == 0 {
+		if l.Last == 0 {
 			p.empty = append(p.empty, l)
 			continue
 		}
-		l.entries = 1
+		l.Entries = 1
 		p.logs = append(p.logs, l)
 	}
 	return p
@@ -160,7 +161,7 @@ func TestCutLog(t *testing.T) {
 		}
 	}
 	wantNamed(t, readImage(t, files.without(name), "", nil), name)
-	torn := append(bytes.Clone(used), used[memLogHeader:memLogHeader+30]...)
+	torn := append(bytes.Clone(used), used[memlog.HeaderBytes:memlog.HeaderBytes+30]...)
 	if err := readImage(t, files, name, torn); err != nil {
 		t.Errorf("a group that was torn before anybody was told of it: %v", err)
 	}
@@ -271,8 +272,8 @@ func TestMovedValues(t *testing.T) {
 	mustMutate(t, db, "after", mutation("data", "c", 1, "v"))
 	copied := copyOpen(t, dir)
 	closeTest(t, db)
-	logs, err := readMemLogs(copied)
-	if err != nil || len(logs) != 1 || logs[0].entries < 2 {
+	logs, err := memlog.ReadAll(copied)
+	if err != nil || len(logs) != 1 || logs[0].Entries < 2 {
 		t.Errorf("%d logs, %v: this tests nothing", len(logs), err)
 	}
 	db = openTest(t, copied, Options{})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/memlog"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -137,7 +138,7 @@ func (db *DB) closable() error {
 
 // unflushed is at most what Badger writes when it writes out what is in memory.
 func (db *DB) unflushed() (n int64) {
-	files, err := dirfile.Matching(filepath.Join(db.dir, dirfile.Badger), "*"+memLogSuffix)
+	files, err := dirfile.Matching(filepath.Join(db.dir, dirfile.Badger), "*"+memlog.Suffix)
 	if err != nil {
 		return 0
 	}
