@@ -11,6 +11,10 @@
 // Values of 1 KiB or more are in files of their own, which no compaction rewrites
 // (blobs.go); Badger has pointers to them.
 //
+// Badger takes damaged files for short ones. So its files are checked before it opens them:
+// the list of tables (internal/manifest), the tables (verifier.go, internal/tablefile) and
+// the logs (progress.go, internal/memlog).
+//
 // Timestamps of cells are part of the keys (key.go, docs/format-store.md) and never
 // Badger versions: Badger keeps, below its discard version, only the newest entry
 // of a key, and which one that is must not depend on Percolator's timestamps.
