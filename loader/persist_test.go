@@ -44,12 +44,26 @@ type always struct{}
 func (always) Admit(context.Context) error { return nil }
 func (always) Loading() func()             { return func() {} }
 
+// silentOracle admits when an oracle answers again.
+type silentOracle struct {
+	always
+	until time.Time
+}
+
+func (o silentOracle) Admit(context.Context) error {
+	if time.Now().After(o.until) {
+		return nil
+	}
+	return txn.ErrNoTimestamps
+}
+
 // TestServerAway: a load waits for a server that does not answer, but not for ever, and not
 // longer than its caller.
 func TestServerAway(t *testing.T) {
 	for name, tc := range map[string]struct {
 		away  time.Duration
 		lost  bool
+		mute  time.Duration // of the oracle
 		limit time.Duration // of the caller
 		want  error
 		least time.Duration
@@ -57,6 +71,7 @@ func TestServerAway(t *testing.T) {
 		"answers":           {},
 		"away":              {away: time.Minute, least: time.Minute},
 		"answers are lost":  {away: time.Minute, lost: true, least: time.Minute},
+		"no oracle":         {mute: time.Minute, least: time.Minute},
 		"away for too long": {away: time.Hour, want: store.ErrUnavailable, least: 10 * time.Minute},
 		"caller gives up":   {away: time.Hour, limit: time.Second, want: context.DeadlineExceeded, least: time.Second},
 	} {
@@ -79,7 +94,7 @@ func TestServerAway(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, tc.limit)
 					defer cancel()
 				}
-				l := loader.New(db, always{}, func(string) {})
+				l := loader.New(db, silentOracle{until: began.Add(tc.mute)}, func(string) {})
 				if _, err := l.Load(ctx, somePage("alpha", noon)); !errors.Is(err, tc.want) {
 					t.Errorf("%v, want %v", err, tc.want)
 				}
