@@ -35,6 +35,9 @@ func TestRangesRunOut(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if ts, err := o.Last(t.Context()); err != nil || ts != last {
+			t.Errorf("the last timestamp is %d, %v; want %d", ts, err, last)
+		}
 		if err := take(rangeSize/2 + 1); err == nil {
 			t.Error("more than half a range was handed out at once")
 		}

@@ -130,6 +130,9 @@ func TestTimestamps(t *testing.T) {
 		})
 	}
 	callers.Wait()
+	if last, err := a.Last(t.Context()); err != nil || last != greatest.Load() {
+		t.Errorf("the last timestamp is %d, %v; want %d", last, err, greatest.Load())
+	}
 	st := s.Status()
 	t.Logf("%d timestamps in answer to %d requests", st.HandedOut, st.Requests)
 	if st.Last != greatest.Load() || st.Requests >= st.HandedOut {
@@ -303,7 +306,11 @@ func TestLocks(t *testing.T) {
 	for i := range long {
 		long[i] = strings.Repeat(fmt.Sprint(i), 1<<20)
 	}
-	for _, rows := range [][]string{many, long} {
+	middling := make([]string, 20) // of 6 MiB together
+	for i := range middling {
+		middling[i] = fmt.Sprint(i) + strings.Repeat("x", 300<<10)
+	}
+	for _, rows := range [][]string{many, long, middling} {
 		if got, err := b.TryLock(t.Context(), rows); err != nil || len(got) != len(rows) {
 			t.Errorf("%d answers for %d rows, %v", len(got), len(rows), err)
 		}
