@@ -41,11 +41,10 @@ func newIndex(patterns []pattern, rules []int32) index {
 	text.Grow(size)
 	x := index{patterns: make([]indexed, 0, len(patterns))}
 	for i, p := range patterns {
-		prefix, _ := p.cut()
-		from := text.Len()
+		from, prefix := text.Len(), p.prefix()
 		text.WriteString(string(p))
-		x.patterns = append(x.patterns, indexed{uint32(from), uint32(from + len(prefix)), uint32(text.Len()), rules[i]})
-		x.lengths = append(x.lengths, len(prefix))
+		x.patterns = append(x.patterns, indexed{uint32(from), uint32(from + prefix), uint32(text.Len()), rules[i]})
+		x.lengths = append(x.lengths, prefix)
 	}
 	x.text = text.String()
 	slices.SortFunc(x.patterns, func(a, b indexed) int {

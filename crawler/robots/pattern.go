@@ -42,14 +42,14 @@ func (p pattern) octets(path string) int {
 	return len(p) - strings.Count(string(p), anything) + strings.Count(path, "*")
 }
 
-// cut returns the literal text at the beginning of the pattern, and what follows it.
-func (p pattern) cut() (prefix, rest string) {
+// prefix is the length of the literal text at the beginning of the pattern.
+func (p pattern) prefix() int {
 	for i := range len(p) {
 		if p[i] >= theEnd[0] {
-			return string(p[:i]), string(p[i:])
+			return i
 		}
 	}
-	return string(p), ""
+	return len(p)
 }
 
 // matchRest reports whether s matches rest, which follows the prefix of a pattern. It looks
