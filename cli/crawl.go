@@ -277,8 +277,12 @@ func (s *session) runCrawler(ctx context.Context, f *crawlFlags, bare []page.URL
 	return s.watchCrawl(ctx, c, member)
 }
 
-// bodiesShare divides the setting memory: large bodies take so much of it until they are stored.
-const bodiesShare = 4
+// They divide the setting memory: large bodies take so much of it until they are stored, and
+// large robots.txt files with their rules.
+const (
+	bodiesShare = 4
+	rulesShare  = 8
+)
 
 func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options {
 	o := crawler.Options{
@@ -287,7 +291,7 @@ func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options
 		Revisits:   crawler.Revisits{FirstInterval: f.first, MinInterval: f.least, MaxInterval: f.most},
 		Limits:     crawler.Limits{Pages: f.pages, Bytes: f.bytes, Time: f.time},
 		Sources:    crawler.Sources{NoSitemaps: f.noSitemaps, NoFeeds: f.noSitemaps, Icons: f.icons},
-		Memory:     crawler.Memory{Bodies: s.app.cfg.MemoryBytes() / bodiesShare},
+		Memory:     crawler.Memory{Bodies: s.app.cfg.MemoryBytes() / bodiesShare, Rules: s.app.cfg.MemoryBytes() / rulesShare},
 		Quiesce:    s.repo.Quiesce,
 		Paused:     s.watchSpace().pause,
 		Loaded: func(ctx context.Context, fetched page.Fetch) error {

@@ -23,12 +23,13 @@ var ErrAborted = errors.New("the crawl was aborted; requests under way were give
 // returning a function that applies its result. Run waits for all of them.
 // Options.Concurrency bounds those that work for a host.
 type Crawler struct {
-	opts     Options
-	frontier Frontier
-	fetcher  Fetcher
-	recorder Recorder
-	bodies   *fetch.Budget
-	bare     map[string][]Found // seeds without a scheme, with http, by their https host; removed once added
+	opts      Options
+	frontier  Frontier
+	fetcher   Fetcher
+	recorder  Recorder
+	bodies    *fetch.Budget
+	compiling sync.Mutex         // held while a large robots.txt is compiled; see rulesroom.go
+	bare      map[string][]Found // seeds without a scheme, with http, by their https host; removed once added
 
 	news    chan struct{}     // holds one value if Wake was called
 	results chan func() error // of finished goroutines; call with mu held
@@ -60,6 +61,7 @@ type Crawler struct {
 	woken    map[string]bool // by Wake, since the scheduler last looked
 	wokenAll bool            // woken was full
 	waiting  waitingList
+	rules    rulesRoom
 	parked   parkedHosts
 	sweep    sweep
 	crowded  bool // hosts wait for places, and none is free
@@ -99,6 +101,7 @@ func New(o Options, frontier Frontier, fetcher Fetcher, recorder Recorder) *Craw
 			c.bare[HostOf(u)] = append(c.bare[HostOf(u)], Found{URL: plain})
 		}
 	}
+	c.rules.size = o.Memory.Rules
 	c.waiting.init(o.Memory.Waiting)
 	c.parked.init(o.Memory.Waiting)
 	if o.Share != nil {

@@ -113,6 +113,11 @@ func (c *Crawler) makeRoom(now time.Time) {
 	if !c.crowded || was {
 		return
 	}
+	c.pushIdle(now)
+}
+
+// pushIdle schedules the hosts that wait for nothing that takes turns.
+func (c *Crawler) pushIdle(now time.Time) {
 	for _, h := range c.hosts {
 		switch h.state {
 		case stateIdle, stateBackoff, stateRobots:
@@ -171,7 +176,7 @@ func (c *Crawler) list(n int) {
 // it read: the frontier has them. It does not interrupt a pass over sitemaps, which
 // would start over.
 func (c *Crawler) rotate(h *host) bool {
-	if !c.crowded || h.turn < c.opts.Memory.Turn || h.busy() || len(h.aux.queue) > 0 {
+	if !c.makesWay(h) || h.turn < c.opts.Memory.Turn || h.busy() || len(h.aux.queue) > 0 {
 		return false
 	}
 	h.jobs = newJobBuffer()
@@ -186,7 +191,7 @@ func (c *Crawler) idle(h *host, now time.Time) {
 	}
 	leave := h.idleSince.Add(c.opts.Memory.IdleTime)
 	switch next := h.next(); {
-	case c.crowded || !now.Before(leave):
+	case c.makesWay(h) || !now.Before(leave):
 		c.evict(h)
 	case !next.IsZero() && next.Before(leave):
 		c.push(h, next)
@@ -215,6 +220,7 @@ func (c *Crawler) evict(h *host) {
 // forget removes a host from memory.
 func (c *Crawler) forget(h *host) {
 	delete(c.hosts, h.key)
+	c.dropRules(h)
 	c.freed = true
 	if c.shared != nil {
 		c.shared.parts[h.part].hosts--

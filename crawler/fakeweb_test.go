@@ -47,6 +47,7 @@ type web struct {
 	locates bool // it tells addresses beforehand
 
 	stagger bool
+	watch   func() // called at each request
 
 	mu    sync.Mutex
 	calls []*call
@@ -102,6 +103,9 @@ func (w *web) Locate(_ context.Context, u page.URL) (netip.Addr, error) {
 
 // Fetch implements Fetcher.
 func (w *web) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
+	if w.watch != nil {
+		w.watch()
+	}
 	w.mu.Lock()
 	a := w.next(r.URL)
 	x := &call{url: r.URL, start: time.Now(), status: a.status, class: a.class, etag: r.ETag, most: r.MaxBody}

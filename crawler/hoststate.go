@@ -139,9 +139,11 @@ func (h *host) obeysRules() bool {
 	return h.policy.Verdict == robots.Obey || h.policy.Verdict == robots.AllowAll
 }
 
-// rulesKnown reports whether there are rules to obey, and robots.txt need not be fetched
-// again first.
-func (h *host) rulesKnown(now time.Time) bool { return h.obeysRules() && !h.policy.Due(now) }
+// rulesKnown reports whether there are rules to obey, they are in memory, and robots.txt need
+// not be fetched again first.
+func (h *host) rulesKnown(now time.Time) bool {
+	return h.obeysRules() && !h.ruleless && !h.policy.Due(now)
+}
 
 // maxRobotsAge is how long a robots.txt is valid at most (RFC 9309 section 2.4), with a
 // margin for rounding.

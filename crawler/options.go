@@ -175,6 +175,9 @@ type Memory struct {
 	// Bodies is how many bytes large bodies take together until they are stored; default
 	// 256 MiB. See fetch.Budget.
 	Bodies int64
+	// Rules is how many bytes robots.txt files over 4 KiB take together, with their rules;
+	// default 64 MiB.
+	Rules int64
 }
 
 // WithDefaults returns the settings with defaults in place of zero values.
@@ -193,6 +196,7 @@ func (o Options) WithDefaults() Options {
 	o.Memory.Waiting = cmp.Or(o.Memory.Waiting, 1<<16)
 	o.Memory.Buffer = cmp.Or(o.Memory.Buffer, 16)
 	o.Memory.Bodies = cmp.Or(o.Memory.Bodies, 256<<20)
+	o.Memory.Rules = cmp.Or(o.Memory.Rules, 64<<20)
 	o.Memory.IdleTime = cmp.Or(o.Memory.IdleTime, 30*time.Second)
 	o.Log = cmp.Or(o.Log, zap.NewNop())
 	return o

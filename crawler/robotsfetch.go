@@ -22,7 +22,7 @@ const longestRobots = 1 << 20
 // of the host's own URL is recorded and loaded. The target of a redirect is not: it may
 // be any page, and its own robots.txt was not asked.
 func (c *Crawler) fetchRobots(h *host, u page.URL) task {
-	prev, agent, bare := h.policy, c.opts.Agent, c.bare[h.key]
+	prev, bare := h.policy, c.bare[h.key]
 	own := HostOf(u) == h.key && u.IsRobotsTxt()
 	if prev.Verdict != robots.Follow || h.robotsCookies == nil {
 		h.robotsCookies = fetch.NewCookies()
@@ -40,8 +40,7 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) task {
 		if x.class == fetch.RefusedAddress {
 			policy.Until = x.end.Add(refusedRetry)
 		}
-		group := policy.Group(agent)
-		sitemaps := sitemapsOf(policy, h.key, c.opts.Sources.MaxSitemaps)
+		group, sitemaps, ok := c.compile(h, &policy)
 		var err error
 		if own {
 			err = c.loadOther(ctx, u, &res)
@@ -53,7 +52,12 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) task {
 			return x, func(time.Time) { h.robotsBusy = false }, err
 		}
 		return x, func(now time.Time) {
-			h.robotsBusy, h.aux.announced = false, sitemaps
+			h.robotsBusy = false
+			if !ok {
+				h.policy, h.ruleless, h.dirty = policy, true, true
+				return
+			}
+			h.aux.announced = sitemaps
 			c.learnRobots(h, policy, group, x, now)
 		}, nil
 	}

@@ -8,7 +8,7 @@ import (
 // The scheduler visits hosts in the order of the times at which there may be something
 // to do for them. For each host it does the first of these that applies (advance):
 //
-//	its state is not loaded           load it
+//	its state is not loaded           load it, when there is room for its rules
 //	it had its turn, others wait      evict it for now
 //	the frontier may have jobs        read some
 //	jobs that robots.txt disallows    refuse them
@@ -56,9 +56,16 @@ func (c *Crawler) advance(h *host, now time.Time) {
 		return // to depart
 	}
 	if !h.loaded {
-		if h.op == "" {
+		switch {
+		case h.rulesWanted > 0:
+			c.waitForRules(h, now)
+		case h.op == "":
 			c.loadHost(h)
 		}
+		return
+	}
+	if h.ruleless {
+		c.leaveWithoutRules(h)
 		return
 	}
 	if c.rotate(h) {
@@ -175,7 +182,7 @@ func (c *Crawler) aloneUntil(h *host, r *request) (until time.Time, why string) 
 // leaveAlone makes the host wait, in memory if there is room.
 func (c *Crawler) leaveAlone(h *host, state hostState, why string, until, now time.Time) {
 	h.state, h.why = state, why
-	if c.crowded && !h.busy() && until.Sub(now) > c.opts.Memory.IdleTime {
+	if c.makesWay(h) && !h.busy() && until.Sub(now) > c.opts.Memory.IdleTime {
 		h.jobs = newJobBuffer()
 		h.jobs.exhausted, h.jobs.next = true, until
 		h.giveUpAux() // the next stay finds them again
@@ -198,6 +205,9 @@ func (h *host) blockedBy() *slot {
 func (c *Crawler) push(h *host, at time.Time) {
 	if h.waitsFor != nil || c.hosts[h.key] != h {
 		return
+	}
+	if h.ruleless {
+		at = time.Time{} // it leaves before others get a robots.txt
 	}
 	if h.index >= 0 {
 		if at.Before(h.at) {

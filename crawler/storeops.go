@@ -49,8 +49,13 @@ func (c *Crawler) loadHost(h *host) {
 			return nil, err
 		}
 		state, problem := DecodeHost(raw)
-		group := state.Robots.Group(c.opts.Agent)
-		sitemaps := sitemapsOf(state.Robots, h.key, c.opts.Sources.MaxSitemaps)
+		group, sitemaps, ok := c.compile(h, &state.Robots)
+		if !ok {
+			return func(now time.Time) { c.lineUp(h, rulesSize(&state.Robots), now) }, nil
+		}
+		if delay, asked := group.CrawlDelay(); asked { // there may have been no room to learn it before
+			state.CrawlDelay = delay
+		}
 		if !state.Address.IsValid() {
 			state.Address = c.locate(ctx, h.key)
 		}
