@@ -19,7 +19,7 @@ import (
 func TestSpaceWatch(t *testing.T) {
 	var free int64
 	var fails error
-	w := &spaceWatch{free: func() (int64, error) { return free, fails }, log: zap.NewNop()}
+	w := &spaceWatch{log: zap.NewNop(), disks: []disk{{"data", func() (int64, error) { return free, fails }}}}
 	for i, step := range []struct {
 		mib   int64
 		fails error
@@ -38,6 +38,33 @@ func TestSpaceWatch(t *testing.T) {
 		free, fails = step.mib<<20, step.fails
 		if why := w.pause(); (why == "") != (step.why == "") || !strings.Contains(why, step.why) {
 			t.Errorf("step %d, %d MiB: %q, want %q", i+1, step.mib, why, step.why)
+		}
+	}
+}
+
+// TestSpaceWatchOfTwoDisks: the crawl pauses when any disk that it writes to is nearly full, and
+// watches the other one if a disk does not report its free space.
+func TestSpaceWatchOfTwoDisks(t *testing.T) {
+	free := func(mib int64, err error) func() (int64, error) {
+		return func() (int64, error) { return mib << 20, err }
+	}
+	fails := errors.New("no such call")
+	w := &spaceWatch{log: zap.NewNop()}
+	for i, step := range []struct {
+		data, archive func() (int64, error)
+		why           string
+	}{
+		{free(700, nil), free(700, nil), ""},
+		{free(700, nil), free(3, nil), "only 3 MiB are free on the disk of archive;"},
+		{free(600, nil), free(700, nil), "only 600 MiB are free on the disk of data;"}, // not yet
+		{free(700, nil), free(640, nil), ""},
+		{free(0, fails), free(4, nil), "only 4 MiB are free on the disk of archive;"},
+		{free(5, nil), free(0, fails), "only 5 MiB are free on the disk of data;"},
+		{free(0, fails), free(0, fails), ""},
+	} {
+		w.disks = []disk{{"data", step.data}, {"archive", step.archive}}
+		if why := w.pause(); (why == "") != (step.why == "") || !strings.Contains(why, step.why) {
+			t.Errorf("step %d: %q, want %q", i+1, why, step.why)
 		}
 	}
 }
