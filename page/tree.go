@@ -30,7 +30,7 @@ const (
 
 // takesLong reports whether x/net/html may take minutes for a page. For each further <html> or
 // <body>, it goes through all attributes that the earlier ones have had: a page of a mebibyte of
-// such tags took five minutes.
+// such tags takes about five minutes.
 func takesLong(body []byte) bool {
 	roots := 0
 	for rest := body; ; {
