@@ -133,7 +133,7 @@ func TestExportOfThePast(t *testing.T) {
 	wantNotKept(t, r, snapshot.Moment{Time: began.Add(-time.Second)}, began)
 }
 
-// wantNotKept: the moment is refused, naming a time from which on there is something.
+// wantNotKept: the moment is refused, and the error names the first time that can be read.
 func wantNotKept(t *testing.T, r *repository.Repository, m snapshot.Moment, notBefore time.Time) {
 	t.Helper()
 	_, err := r.ExportAs(t.Context(), repository.ExportOptions{Choice: everyExport[0], At: m}, io.Discard)

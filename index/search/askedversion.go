@@ -2,7 +2,7 @@ package search
 
 import "slices"
 
-// Who asks for a version wants that one. Pages of other versions differ from it in little else, so they
+// A user who asks for a version wants that one. Pages of other versions differ from it in little else, so they
 // have the words as well. If candidates of a host are of a version that the query names, those of other
 // versions on that host count half, and its releases a little less: "new in 2.4" asks for 2.4 or 2.4.0
 // rather than for 2.4.7. Only numbers in addresses count: a number in a title may be that of a chapter,

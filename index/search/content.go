@@ -26,8 +26,8 @@ const (
 	proselessFactor = 0.6
 	// generatedFactor is the factor for a page that a program has made of others (generated.go).
 	generatedFactor = 0.3
-	// namesGenerated is the agreement of its title with the query from which on such a page is what is
-	// asked for.
+	// namesGenerated is how much the title of such a page must agree with the query for the page to
+	// be what the user wants.
 	namesGenerated = 0.75
 )
 

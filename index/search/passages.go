@@ -30,8 +30,8 @@ const (
 	passageTop = 10
 	// passageLeast is the least number of words, without stop words.
 	passageLeast = 2
-	// passageNames is the agreement of a title or an anchor with the query from which on texts say
-	// nothing more.
+	// passageNames is the agreement of a title or an anchor with the query above which texts add
+	// nothing.
 	passageNames = 0.4
 	// passageLength is how far apart the words of a passage begin, in bytes: about eight words.
 	passageLength = 56

@@ -147,8 +147,8 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 }
 
 // lowerPartial lowers the titles of documents without all the words, if the title of a document that
-// has them agrees well with the query. Who types a title wants that page, and not one whose
-// title is most of it. If no title does, the query describes a page, and a word of it that the page
+// has them agrees well with the query. A user who types a title wants that page, and
+// not one whose title is most of it. If no title does, the query describes a page, and a word of it that the page
 // lacks says little.
 func lowerPartial(top []candidate) {
 	named := slices.ContainsFunc(top, func(c candidate) bool { return !c.partial && c.titleMatch >= titleNames })
@@ -199,8 +199,8 @@ const (
 	// partialTitle keeps a page whose title is most of the query below the page whose title is
 	// all of it, whatever their texts say. Without it, title success@1 was .926 instead of .980.
 	partialTitle = 0.5
-	// titleNames is the agreement of a title with the query from which on it names the page that
-	// is asked for.
+	// titleNames is how much a title must agree with the query to name the page that the user
+	// wants.
 	titleNames = 0.6
 	// anchorTop is the number of documents whose anchors are read.
 	anchorTop = 30

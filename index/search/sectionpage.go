@@ -9,9 +9,9 @@ import (
 
 // # Pages of sections
 //
-// Who asks for "forms" wants the page about forms, and not one of the many pages below it. That page
+// A user who asks for "forms" wants the page about forms, and not one of the many pages below it. That page
 // has the address of a directory, and many of the other candidates are in the directory. So if its
-// title agrees with the query, it counts more. The front page of a site is no such page
+// title agrees with the query, it counts more. The front page of a site is not such a page
 // (frontpage.go), and neither is a list of everything that only has the words.
 
 const (
@@ -21,8 +21,8 @@ const (
 	sectionPages = 3
 	// sectionNames is the least agreement of its title with the query.
 	sectionNames = 0.4
-	// sectionAsked is the agreement of any title with the query from which on that page is asked for, and
-	// no section.
+	// sectionAsked is how much any title must agree with the query for the user to want that page, and
+	// not a section.
 	sectionAsked = 0.8
 )
 

@@ -39,10 +39,10 @@ const (
 	// typedLeast is the least number of words. One or two may stand together in any page, and say
 	// little of where they were read.
 	typedLeast = 3
-	// namesPage is the agreement of a title or an anchor with the query from which on the query
-	// names a page.
+	// namesPage is how much a title or an anchor must agree with the query for the query to
+	// name a page.
 	namesPage = 0.3
-	// aboutWords is the number of passages with all the words from which on a page is about them. With
+	// aboutWords is how many passages with all the words a page about them has at least. With
 	// one, which a page may have by chance, a query of rare words found its page less often.
 	aboutWords = 2
 	// mostTokens bounds the tokens of a document, in all columns, if the rest of its text is read. A

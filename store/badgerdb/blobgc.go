@@ -40,7 +40,7 @@ const (
 	blobPassEvery = 5 * time.Second
 	// blobWaste is the part of a file that must be waste for it to be collected.
 	blobWaste = 0.4
-	// leastCollected is the size from which on the newest file is collected.
+	// leastCollected is the smallest size at which the newest file is collected.
 	leastCollected = 1 << 20
 	// The bounds of a group of values that are moved together, in keys and bytes.
 	movedKeys  = 256

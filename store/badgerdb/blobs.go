@@ -69,8 +69,8 @@ const (
 	// pointerBytes is the length of a stored pointer: the byte blobPointer, and four
 	// numbers of 4 bytes.
 	pointerBytes = 1 + 4*4
-	// defaultBlobBytes is the length from which on a value is long. Below it, reading a
-	// file of its own costs more than rewriting the value.
+	// defaultBlobBytes is the length of the shortest long value. To read a shorter one
+	// from a file of its own costs more than to rewrite it.
 	defaultBlobBytes = 1 << 10
 	blobFileBytes    = 64 << 20
 )

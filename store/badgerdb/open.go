@@ -275,7 +275,7 @@ type DB struct {
 	seed      maphash.Seed // of the hashes of columns
 	hints     *hints.Table // nil for none
 	newest    *newest.Table
-	blobBytes int // the length from which on a value is long
+	blobBytes int // the length of the shortest long value
 	sizes     sizes
 	queue     chan *request
 	callers   atomic.Int64 // in submit

@@ -40,8 +40,8 @@ type Options struct {
 	// verified in the background, or when they are first read (see verifier.go). 0 means
 	// 64 MiB; with a negative number, all are verified in the background.
 	VerifyAtOnce int64
-	// BlobBytes is the length from which on values of versioned groups are kept in blob
-	// files (blobs.go); 0 means 1 KiB. It may differ from one opening to the next.
+	// Values of versioned groups that have at least BlobBytes are kept in blob files
+	// (blobs.go); 0 means 1 KiB. It may differ from one opening to the next.
 	BlobBytes int
 	// Step is called at the failpoints of group commit (committer.go), from the
 	// committer's goroutine. An error there is what a failed write is. For tests.
@@ -52,7 +52,7 @@ type Options struct {
 const DefaultMinFreeBytes = 256 << 20
 
 const (
-	// logValueBytes is the size from which on Badger keeps a value in its value log.
+	// logValueBytes is the smallest value that Badger keeps in its value log.
 	// A table must not be opened with a greater one than it ever was: see ownValue.
 	logValueBytes = 1 << 20
 	// opOverhead is what an operation counts in addition to its key and value.
