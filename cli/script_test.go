@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 //	json FILE PATH WANT  the value at a.0.b in a JSON object; a.length is how many it has
 //	fields FILE PATH NAMES…  the object there has these fields, and no others
 //	web DIR              serves the files of a directory on loopback, as $WEB; makes
-//	                     seeds.txt with it, and partly.txt with a line that is no seed
+//	                     seeds.txt with it, and partly.txt with a line that is not a seed
 //
 // $SITES is testdata/sites.
 func TestScripts(t *testing.T) {

@@ -33,7 +33,7 @@ func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFou
 	}
 	only := *f
 	only.Body = head
-	text, _, _ := page.BodyText(&only) // "" if it is no HTML
+	text, _, _ := page.BodyText(&only) // "" if it is not HTML
 	root, err := html.Parse(strings.NewReader(text))
 	if err != nil {
 		return nil, nil //nolint:nilerr // a strings.Reader does not fail, and a head that cannot be parsed names nothing

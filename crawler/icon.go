@@ -11,7 +11,7 @@ import (
 
 // With Sources.Icons, the crawler asks each host that has a page for /favicon.ico, where browsers
 // look for the icon of a site, and for the icons that its front page names. They are resources:
-// robots.txt, politeness and all limits hold, they are no pages of the host, and they are visited
+// robots.txt, politeness and all limits hold, they are not pages of the host, and they are visited
 // again as pages are.
 
 // MaxNamedIcons bounds the icons that are asked for because the front page of a host names them,

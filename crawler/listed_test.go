@@ -77,7 +77,7 @@ func TestLargeSitemaps(t *testing.T) {
 	})
 }
 
-// A large answer that is no sitemap, and a sitemap over the limit of all, are not
+// A large answer that is not a sitemap, and a sitemap over the limit of all, are not
 // requested again.
 func TestTooLargeSitemaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

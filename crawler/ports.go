@@ -32,7 +32,7 @@ type Job struct {
 	// Withdrawn that the page was taken out of the index and not fetched since.
 	Claimed, Withdrawn bool
 	// Resource says that it is fetched for a page that is rendered, or as the icon of its
-	// host: nothing in it is followed, and it is no page of its host.
+	// host: nothing in it is followed, and it is not a page of its host.
 	Resource bool
 	// Ref belongs to the frontier, which finds the entry by it.
 	Ref any

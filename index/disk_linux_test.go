@@ -93,7 +93,7 @@ func TestReadOnFullDisk(t *testing.T) {
 	}
 }
 
-// TestMergeOnFullDisk merges where there is no room for it: that is no error, nothing is lost,
+// TestMergeOnFullDisk merges where there is no room for it: that is not an error, nothing is lost,
 // and the segments are merged once there is room.
 func TestMergeOnFullDisk(t *testing.T) {
 	disk := smallDisk(t)

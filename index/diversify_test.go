@@ -193,7 +193,7 @@ func TestOtherHosts(t *testing.T) {
 	}
 }
 
-// TestAnchorOrder: which of the anchors is the most frequent is no change of what
+// TestAnchorOrder: which of the anchors is the most frequent is not a change of what
 // can be searched.
 func TestAnchorOrder(t *testing.T) {
 	a := &Document{URL: "https://a.example/", Anchors: []Anchor{{Text: "one", Count: 3}, {Text: "two", Count: 2}}}

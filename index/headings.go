@@ -24,7 +24,7 @@ import (
 const (
 	// maxHeadings bounds the headings of a document that are compared with queries.
 	maxHeadings = 256
-	// maxHeading bounds each of them, in bytes. What is longer is no name.
+	// maxHeading bounds each of them, in bytes. What is longer is not a name.
 	maxHeading = 128
 	// headingMost is what a heading that is the query counts, where an anchor of many links
 	// counts 1. Of 0.5 to 1, with the agreement to the power of 2 to 4, none was better

@@ -37,7 +37,7 @@ import (
 // found (meta "succeeds", next.go). Between the rename and the new mark, that ID is
 // accepted.
 //
-// A missing mark is no error: an index that was copied without it is read as it is. The
+// A missing mark is not an error: an index that was copied without it is read as it is. The
 // next writer makes a mark.
 //
 // Rejected: the number in a file in the directory, because an older copy of the directory

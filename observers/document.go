@@ -31,7 +31,7 @@ import (
 // An index document shows text and fetch time of a member that is its own terminal, so the
 // member rows say whose. They may change later than the text. cluster changes them, and wakes
 // index for every change, but not for a change that was taken back before cluster came to
-// see it: content A, then B, then A again is no change to cluster, while index, woken for
+// see it: content A, then B, then A again is not a change to cluster, while index, woken for
 // another reason at the right moment, has shown the text of B under the key of A. It does
 // not help to ask here whether the URL is a member: a run of cluster that saw the first A
 // may commit between this read and this commit.

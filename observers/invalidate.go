@@ -19,7 +19,7 @@ const invalidateChunk = 500
 //	wakes    render (weak) of each page that needs the URL; itself (weak), to continue
 //
 // A style sheet that 100,000 pages need is dealt with in bounded transactions, like the chain
-// that 100,000 URLs lead to (propagate). But here the next run is no continuation: it waits for
+// that 100,000 URLs lead to (propagate). But here the next run is not a continuation: it waits for
 // its debounce, or until render has nothing left to do. So at most about 500 pages of a style
 // sheet are ahead of a page that is new, and render gets through the rest in idle time or in a
 // part for each debounce.

@@ -153,7 +153,7 @@ func deleteParts(tx *txn.Txn, row string, c txn.Column, from, had int) {
 	}
 }
 
-// setAnchors replaces the anchors of a pair row, part by part; nil is no row.
+// setAnchors replaces the anchors of a pair row, part by part; nil means that there is no row.
 func setAnchors(tx *txn.Txn, row string, old, now [][]string) {
 	for i, anchors := range now {
 		c := schema.Part(schema.Anchors, i)

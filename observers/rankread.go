@@ -39,7 +39,7 @@ func rankStateOnce(ctx context.Context, tx *txn.Txn, row string) (schema.StoredR
 }
 
 // VisitRankStates calls fn for the rank states of all URLs that have one, in the rows from start to
-// below end, by row, as the last push run left them; "" is no bound.
+// below end, by row, as the last push run left them; "" means no bound.
 func VisitRankStates(ctx context.Context, tx *txn.Txn, start, end string, fn func(row string, s schema.StoredRankState) error) error {
 	journal := func(yield func(pagerank.Change, error) bool) {
 		for c, err := range journalChanges(ctx, tx) {

@@ -48,7 +48,7 @@ func KnownRank(ctx context.Context, tx *txn.Txn, u page.URL) (rank float64, link
 	return m.Rank, m.Inlinks > 0 || m.Out > 0, err
 }
 
-// TextOf reads title, text, language and outline of a page; they are empty if the URL is no page.
+// TextOf reads title, text, language and outline of a page; they are empty if the URL is not a page.
 func TextOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.StoredText, error) {
 	v, err := tx.Get(ctx, schema.URLRow(u), schema.Text)
 	if err != nil || !v.Exists {

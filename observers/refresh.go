@@ -29,7 +29,7 @@ import (
 // URL (index.Writer), so neither a repeated run nor an export computed from an older
 // snapshot undoes what the run has written.
 //
-// If u is no page at S, it has no document. If it becomes one, or gets another content key,
+// If u is not a page at S, it has no document. If it becomes one, or gets another content key,
 // the observer document wakes the cluster of the new key later, and the export that follows
 // begins after R. So let u be a page in the cluster c of its content key, which is the only
 // one that shows it.

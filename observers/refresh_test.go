@@ -113,7 +113,7 @@ func (unused) Touch(context.Context, []index.Touch) ([]index.Touch, error) {
 	return nil, errors.New("touched")
 }
 
-// URLs that are no pages renew nothing. The index is not called then: a call that sends nothing
+// URLs that are not pages renew nothing. The index is not called then: a call that sends nothing
 // succeeds, and an index that is away would seem to answer.
 func TestNothingToRefresh(t *testing.T) {
 	r := newRenewal(t)

@@ -29,7 +29,7 @@ import (
 // which it was read, like a document. Both are written even if index:doc has that rank already:
 //
 //  1. index:doc, so that we conflict with a run of index that has read older ranks and commits
-//     later. (A rank that went up and down again is no change to us, but may be one to that run.)
+//     later. (A rank that went up and down again is not a change to us, but may be one to that run.)
 //  2. The index files, because they may be ahead of index:doc. A run that gave them another rank
 //     may have died or had a conflict before its commit, and the rank may have changed back.
 //

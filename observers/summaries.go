@@ -79,7 +79,7 @@ func (x *reranker) choose(ctx context.Context, tx *txn.Txn, budget *cluster.Budg
 // memberURLRows are the URL rows of the members at some positions.
 func memberURLRows(key page.ContentKey, positions []string) (rows []string) {
 	for _, at := range positions {
-		if _, m, err := schema.ParseMemberRow(schema.SummaryRow(key, at)); err == nil { // else it is no member's
+		if _, m, err := schema.ParseMemberRow(schema.SummaryRow(key, at)); err == nil { // else it is not a member's
 			rows = append(rows, schema.URLRow(m.URL))
 		}
 	}

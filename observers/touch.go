@@ -21,7 +21,7 @@ import (
 //	wakes    touch (weak), at the cluster of the content key
 //
 // Let u be a URL that was renewed at R, and consider a run with its snapshot at S > R. If u
-// is no page at S, or gets another content key later, an export that begins later reads
+// is not a page at S, or gets another content key later, an export that begins later reads
 // the new time (refresh.go). Otherwise touch runs on the cluster of u at a later snapshot.
 func relayRefreshed(ctx context.Context, tx *txn.Txn, rows []string) error {
 	for _, row := range rows {

@@ -168,7 +168,7 @@ func (t *Tracker) found() int64 {
 	return d.N()
 }
 
-// dismiss forgets a URL that will not be found: it is no page, or may not be shown.
+// dismiss forgets a URL that will not be found: it is not a page, or may not be shown.
 func (t *Tracker) dismiss(row string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -102,7 +102,7 @@ func TestTrackerExpects(t *testing.T) {
 }
 
 // TestTrackerExpectsTheLast: of the waiting pages, only those count that will be among the
-// last ones. A URL that is no page does not count.
+// last ones. A URL that is not a page does not count.
 func TestTrackerExpectsTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := NewTracker()

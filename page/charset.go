@@ -48,7 +48,7 @@ func decode(body []byte, contentType string, k kind) []byte {
 }
 
 // decodeCharmap decodes as the Encoding standard: bytes from 0x80 to 0x9F that a character set
-// leaves open are control characters. For x/text they are no characters.
+// leaves open are control characters. For x/text they are not characters.
 func decodeCharmap(m *charmap.Charmap, body []byte) []byte {
 	text := make([]byte, 0, len(body)+len(body)/8)
 	for _, b := range body {

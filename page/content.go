@@ -66,7 +66,7 @@ func (c *content) document(f *Fetch) Document {
 // resolver returns the resolver of the page's references: against its <base href>, which
 // is itself relative to the page, or else against the page. Against a base of another scheme,
 // such as file:, no relative reference names an http or https URL. The HTML standard passes
-// over a base that is no URL, and over data: and javascript:.
+// over a base that is not a URL, and over data: and javascript:.
 func (d *directives) resolver(self URL) *Resolver {
 	own := NewResolver(self)
 	if !d.hasBase {

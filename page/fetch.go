@@ -28,7 +28,7 @@ type Fetch struct {
 	// setting office makes the loader set it. It is stored with the fetch. What a stored
 	// fetch means therefore follows from the fetch alone, whatever the setting is now.
 	Office bool
-	// Resource says that the body is kept although it is no page, because pages may need it
+	// Resource says that the body is kept although it is not a page, because pages may need it
 	// when they are rendered. Only the setting render makes the loader set it, for a fetch for
 	// which IsResource holds. It is stored with the fetch.
 	Resource bool

@@ -62,7 +62,7 @@ func (in *Interpreter) Interpret(f *Fetch, sum [sha256.Size]byte, read func(use 
 }
 
 // identify returns what content of a fetch depends on. It is not possible for fetches that
-// are no pages, or whose kind only the body tells.
+// are not pages, or whose kind only the body tells.
 func identify(f *Fetch, sum [sha256.Size]byte) (id bodyID, possible bool) {
 	id = bodyID{sum, f.Header.Get("Content-Type")}
 	if !f.mayBePage() || !strings.Contains(essence(id.contentType), "/") {

@@ -87,7 +87,7 @@ func (h *headings) leavePermalink(n *html.Node, text []byte) {
 	}
 }
 
-// isSign reports whether the text of a link is one or two characters that are no words.
+// isSign reports whether the text of a link is one or two characters that are not words.
 func isSign(text []byte) bool {
 	return utf8.RuneCount(text) <= 2 && (len(text) == 0 || !isAlnum(text[0]))
 }

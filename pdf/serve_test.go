@@ -40,7 +40,7 @@ func TestAbandoned(t *testing.T) {
 	close(end)
 }
 
-// TestServeNonsense: a child refuses what is no document.
+// TestServeNonsense: a child refuses what is not a document.
 func TestServeNonsense(t *testing.T) {
 	for _, in := range []string{"x\x00\x00\x00\x00", "d\xff\xff\xff\xff", "d\x00\x00\x00\x05abc", "d\x00"} {
 		var out bytes.Buffer

@@ -59,7 +59,7 @@ func newProfile() (*profile, error) {
 func removeAbandoned() {
 	dirs, err := filepath.Glob(filepath.Join(osfile.ShortTempDir(longestTemp), profilePattern))
 	if err != nil {
-		return // the name of the directory for temporary files is no pattern
+		return // the name of the directory for temporary files is not a pattern
 	}
 	for _, dir := range dirs {
 		lock, err := os.Open(filepath.Join(dir, profileLock))

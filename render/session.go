@@ -378,7 +378,7 @@ func (s *session) enqueue(e *fetch.EventRequestPaused) {
 	}
 }
 
-// finish notes that an answer has arrived. The browser also reports what is no request, such as
+// finish notes that an answer has arrived. The browser also reports what is not a request, such as
 // data in a URL.
 func (s *session) finish(id network.RequestID) {
 	s.mu.Lock()

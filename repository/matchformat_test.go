@@ -25,7 +25,7 @@ type documents struct {
 	make func(title, text, link string) []byte
 	rot  func([]byte) []byte // damages a document
 	with func(setting *bool) repository.Options
-	off  string // why a document is no page without the setting
+	off  string // why a document is not a page without the setting
 	why  string // why the damaged one is none with it
 }
 

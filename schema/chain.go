@@ -37,7 +37,7 @@ func (w StoredChain) Encode() []byte {
 	return e
 }
 
-// DecodeChain decodes a chain; nil bytes are no chain.
+// DecodeChain decodes a chain; nil bytes mean no chain.
 func DecodeChain(b []byte) (StoredChain, error) {
 	if b == nil {
 		return nil, nil

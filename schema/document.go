@@ -140,7 +140,7 @@ func EncodeLinks(groups []TargetLinks) []byte {
 	return packBuilt(func(e enc) enc { return e.links(groups) })
 }
 
-// DecodeLinks decodes links that are one part; nil bytes are no links. It refuses a part of
+// DecodeLinks decodes links that are one part; nil bytes mean no links. It refuses a part of
 // a longer list.
 func DecodeLinks(b []byte) ([]TargetLinks, error) {
 	if b == nil {
@@ -170,7 +170,7 @@ func (e enc) urls(list []page.URL) enc {
 	return e
 }
 
-// DecodeURLs decodes URLs; nil bytes are no URLs.
+// DecodeURLs decodes URLs; nil bytes mean no URLs.
 func DecodeURLs(b []byte) ([]page.URL, error) {
 	if b == nil {
 		return nil, nil

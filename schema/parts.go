@@ -171,7 +171,7 @@ func linkEntries(groups []TargetLinks, most PartSize) iter.Seq[TargetLinks] {
 }
 
 // DecodeLinkPart decodes one part of Links, Inverted or Inverting. For part 0, further is
-// the number of further parts. nil bytes are no links.
+// the number of further parts. nil bytes mean no links.
 func DecodeLinkPart(b []byte) (groups []TargetLinks, further int, err error) {
 	if b == nil {
 		return nil, 0, nil
@@ -270,7 +270,7 @@ func (s StoredEdges) EncodeParts(most PartSize) [][]byte {
 	return parts
 }
 
-// DecodeEdgeParts decodes all parts of edges; no parts are no edges.
+// DecodeEdgeParts decodes all parts of edges; no parts mean no edges.
 func DecodeEdgeParts(parts [][]byte) (StoredEdges, error) {
 	var all StoredEdges
 	for i, b := range parts {

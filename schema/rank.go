@@ -78,7 +78,7 @@ func (e enc) edges(s StoredEdges) enc {
 	return e
 }
 
-// DecodeEdges decodes edges that are one part; nil bytes are no edges. It refuses a part of
+// DecodeEdges decodes edges that are one part; nil bytes mean no edges. It refuses a part of
 // a longer list.
 func DecodeEdges(b []byte) (StoredEdges, error) {
 	if b == nil {
@@ -88,7 +88,7 @@ func DecodeEdges(b []byte) (StoredEdges, error) {
 }
 
 // DecodeEdgePart decodes one part of Edges. For part 0, further is the number of further
-// parts. nil bytes are no edges.
+// parts. nil bytes mean no edges.
 func DecodeEdgePart(b []byte) (s StoredEdges, further int, err error) {
 	if b == nil {
 		return s, 0, nil

@@ -82,7 +82,7 @@ func TestPairRows(t *testing.T) {
 	}
 }
 
-// TestDamagedRows: what is no row is refused.
+// TestDamagedRows: what is not a row is refused.
 func TestDamagedRows(t *testing.T) {
 	member := MemberRow(page.ContentKey{}, MemberInfo{URL: someURL, Eligible: true})
 	for _, row := range []string{"", "x", member[:35], member + "x", strings.Replace(member, "\x00\x13", "\x00\x14", 1),

@@ -12,7 +12,7 @@ import (
 const cellsPage = 4096
 
 // ScanCells calls fn for each cell of a group that exists as of the start timestamp in the rows
-// from start to below end, rows ascending, columns ascending; "" is no bound. data is the value if
+// from start to below end, rows ascending, columns ascending; "" means no bound. data is the value if
 // the column is the one named, and nil otherwise. row, name and data are valid until fn returns.
 //
 // It is for transactions that count or add up. It sees what Scan sees, but it reads only the

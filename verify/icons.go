@@ -10,7 +10,7 @@ import (
 )
 
 // compareIcons compares the icons that are stored with the fetches in force: each is the body of
-// one. An icon that is missing is no difference, because earlier builds kept none.
+// one. An icon that is missing is not a difference, because earlier builds kept none.
 func (v *verifier) compareIcons(ctx context.Context) error {
 	return v.scan(ctx, schema.GroupIcon, func(row string, cols []txn.Version) error {
 		v.rep.Checked["icons"]++

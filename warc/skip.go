@@ -73,7 +73,7 @@ func (s *stream) skipJunk() error {
 
 // atZIP reports whether a part of a ZIP file comes next: the header of a file, what may follow its
 // data, or the directory at the end. A WACZ file is a ZIP file with WARC files that are stored as
-// they are. Its parts are no problems, unless it has no WARC file that can be read.
+// they are. Its parts are not problems, unless it has no WARC file that can be read.
 func (s *stream) atZIP() bool {
 	begin, err := s.src.br.Peek(4) // the scan meets an error again
 	if err != nil {

@@ -66,7 +66,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, http.StatusOK, "compare.html", &view)
 }
 
-// readSide reads what a page said at a moment. A moment without a page is no error.
+// readSide reads what a page said at a moment. A moment without a page is not an error.
 func (s *Server) readSide(r *http.Request, u page.URL, v *side, versions []inspect.PageVersion) error {
 	v.Doc = address("/doc", u, v.At, "")
 	for _, known := range versions { // newest first

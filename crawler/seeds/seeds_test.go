@@ -126,7 +126,7 @@ func TestMaxErrors(t *testing.T) {
 	}
 }
 
-// TestReadError holds that a line that was cut short by an error is no seed.
+// TestReadError holds that a line that was cut short by an error is not a seed.
 func TestReadError(t *testing.T) {
 	broken := errors.New("broken pipe")
 	r := io.MultiReader(strings.NewReader("a.example\nb.example.co"), iotest.ErrReader(broken))

@@ -24,7 +24,7 @@ type part struct {
 	scan func(context.Context, *txn.Txn, span) iter.Seq2[item, error]
 }
 
-// A span is the rows from from to below to; "" is no bound.
+// A span is the rows from from to below to; "" means no bound.
 type span struct{ from, to string }
 
 // parts returns all parts. documents says that documents without a text are counted.

@@ -113,7 +113,7 @@ func (htmlReader) Read(_ context.Context, body []byte) ([]byte, error) {
 
 // TestArchiveOfDocuments writes a PDF document with what was read of it, and an office document as
 // it was fetched. Both are pages with titles, and a replay of the file finds them. A damaged
-// document is no page.
+// document is not a page.
 func TestArchiveOfDocuments(t *testing.T) {
 	r, err := webtest.Open(t.Context(), webtest.Options{PDF: htmlReader{}})
 	if err != nil {

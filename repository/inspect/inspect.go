@@ -260,7 +260,7 @@ func (i *inspector) whyNoTerminal(ctx context.Context) (string, error) {
 	return i.whyNoText(ctx)
 }
 
-// whyNoText says why a successful response is no page.
+// whyNoText says why a successful response is not a page.
 func (i *inspector) whyNoText(ctx context.Context) (string, error) {
 	const other = "what was fetched is neither HTML nor plain text"
 	if i.URL.IsRobotsTxt() {

@@ -32,7 +32,7 @@ func parse(setting string) (location, error) {
 	wrong := func(format string, args ...any) (location, error) {
 		return location{}, fmt.Errorf("store %s: %s; %s", setting, fmt.Sprintf(format, args...), form)
 	}
-	// Not url.Parse: a project may be DOMAIN:NAME, which is no host and port.
+	// Not url.Parse: a project may be DOMAIN:NAME, which is not a host and port.
 	rest, ok := strings.CutPrefix(setting, scheme+"://")
 	if !ok {
 		return wrong("this is no URL of Bigtable")
