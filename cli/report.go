@@ -73,7 +73,7 @@ func hintFor(err error, o outcome) string {
 // wantsJSON reports whether a command line, the environment or the settings ask for JSON.
 // It is for errors that occur before the settings are known: mistakes on the command line
 // and in the settings themselves. The last --format counts, as usual, but a format of
-// documents (export --format cdxj) says nothing of errors.
+// documents (export --format cdxj) says nothing about errors.
 func (a *app) wantsJSON(cmd *cobra.Command, args []string) bool {
 	format := os.Getenv(config.EnvPrefix + "_FORMAT")
 	flag := cmd.Flag("format")

@@ -18,7 +18,7 @@ import (
 // Snippets are cut from it, so that a query never reads the rest of a long text.
 const headSize = 32 << 10
 
-// A compressed part of a text is an S2 block behind a checksum, CRC-32C in four bytes,
+// A compressed part of a text is an S2 block after a checksum, CRC-32C in four bytes,
 // little-endian. S2 takes a third of the processor time of zstd, and a third more bytes
 // (docs/decisions/0022-s2.md); its blocks have no checksum of their own.
 const sumSize = crc32.Size
@@ -40,7 +40,7 @@ func pack(text string) (head, rest []byte) {
 func packPart(text string) []byte {
 	buffer := texts.Get().(*[]byte)
 	defer texts.Put(buffer)
-	// The encoder takes the room behind the copy of the text.
+	// The encoder takes the room after the copy of the text.
 	b := append((*buffer)[:0], text...)
 	n := len(b)
 	b = slices.Grow(b, s2.MaxEncodedLen(n))

@@ -233,9 +233,9 @@ func (p *places) note(notes []txn.Notification) {
 
 // pick returns a random place, or "" for the beginning if no row is known. A place is a
 // prefix of any length of a known row, followed by bytes as they occur in rows. So it may
-// be near the row or far from it, before it or behind it.
+// be near the row or far from it, before it or after it.
 //
-// Rejected: the known rows themselves. Rows are noted behind the place where a scan began,
+// Rejected: the known rows themselves. Rows are noted after the place where a scan began,
 // so after some jumps all places were near the end of the table, and rows at its
 // beginning waited.
 func (p *places) pick() string {

@@ -6,7 +6,7 @@ import (
 )
 
 // Debouncing saves work under load. When a worker has nothing else to do, there is time
-// to spare, and a row that somebody may be waiting for need not wait for the end of its
+// to spare, and a row that a user may be waiting for need not wait for the end of its
 // delay: a page should be searchable as soon as it is fetched, even while other pages
 // come every few milliseconds and upstream is never idle (idle.go).
 //

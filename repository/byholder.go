@@ -52,7 +52,7 @@ func (r *Repository) byHolder(ctx context.Context, name, task string, progress f
 		if _, err := r.leases.Take(ctx, r.wants[name]); err != nil {
 			return false, err
 		}
-		// Somebody else may have been faster: then ask again.
+		// Another process may have been faster: then ask again.
 	}
 }
 

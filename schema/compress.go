@@ -18,7 +18,7 @@ import (
 // maxUnpacked bounds what one stored value may unpack to, in bytes.
 const maxUnpacked = 256 << 20
 
-// A compressed value is an S2 block behind a byte that says so and a checksum:
+// A compressed value is an S2 block after a byte that says so and a checksum:
 //
 //	[1][CRC-32C of the block, 4, little-endian][block]
 //

@@ -22,7 +22,7 @@ var scriptTag = func() string {
 	return `"` + hex.EncodeToString(sum[:6]) + `"`
 }()
 
-// searchBox serves the script of the search box. Its URL is fixed, because it stands in
+// searchBox serves the script of the search box. Its URL is fixed, because it is in
 // other people's pages, so browsers ask each time whether the script has changed.
 func (s *Server) searchBox(w http.ResponseWriter, r *http.Request) error {
 	if len(s.opts.Origins) == 0 {

@@ -53,7 +53,7 @@ var figures = []struct {
 	{"time, s", false, 0, func(s *Side) float64 { return s.Seconds }},
 }
 
-// Compare loads the files with two programs, in turns.
+// Compare loads the files with two programs alternately.
 func Compare(ctx context.Context, o CompareOptions) (*Comparison, error) {
 	var sides [2][]*Side
 	for round := range max(o.Rounds, 1) {

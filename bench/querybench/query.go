@@ -151,7 +151,7 @@ func closeReaders(list []*index.Reader) error {
 
 func (b *bench) close() error { return errors.Join(closeReaders(b.readers), closeReaders(b.one)) }
 
-// queries are one to four words that stand in one document, from its title or its text: the mix of
+// queries are one to four words that appear in one document, from its title or its text: the mix of
 // frequent and rare words that people ask for, each with at least one answer.
 func (b *bench) queries(ctx context.Context) (list []string, documents int, err error) {
 	rng := rand.New(rand.NewPCG(1, 1)) // the same queries each time

@@ -55,7 +55,7 @@ type Mode struct {
 	responses int
 }
 
-// Run replays the files in each mode, in turns, each time into an empty directory.
+// Run replays the files in each mode alternately, each time into an empty directory.
 func Run(ctx context.Context, o Options) (*Result, error) {
 	res := &Result{}
 	runs := make([][]Mode, len(o.Modes))

@@ -136,7 +136,7 @@ var separator = regexp.MustCompile(`\s+[-–—|·•:»›/]+\s+|\s*[|｜]\s*`)
 
 type part struct{ from, to int }
 
-// split is the parts of a title. What stands in parentheses at its end is one, as in "List
+// split is the parts of a title. What is in parentheses at its end is one, as in "List
 // (Java Platform 25)".
 func split(title string) (parts []part) {
 	from := 0

@@ -26,7 +26,7 @@ type Completion struct {
 type Table struct {
 	texts  []stored // best first
 	hosts  []string
-	keys   string   // all keys, each with a line break behind it
+	keys   string   // all keys, each with a line break after it
 	starts []uint32 // of the suffixes, in their order
 	owners []uint32 // for each suffix twice the number of its text, and one more if the text does not begin there
 }

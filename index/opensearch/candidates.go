@@ -36,7 +36,7 @@ type content struct {
 const firstLook = 300
 
 // best scores the candidates that the server proposes. If more than firstLook documents are
-// asked for, those that the server finds less promising follow behind the others.
+// asked for, those that the server finds less promising follow after the others.
 func (s *session) best(ctx context.Context, q *search.BestQuestion) ([]search.Found, int, error) {
 	filter, err := s.fetched(ctx, q.Fetched)
 	if err != nil {

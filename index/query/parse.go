@@ -114,7 +114,7 @@ func Narrow(q string, operators ...string) string {
 // another one.
 type Narrowed struct{ Site, Lang, FileType bool }
 
-// NarrowedBy reads a query. An operator that excludes, stands in quotes, or is one side of OR
+// NarrowedBy reads a query. An operator that excludes, is in quotes, or is one side of OR
 // does not count.
 func NarrowedBy(q string) (n Narrowed) {
 	s, err := parseQuery(q)
@@ -232,7 +232,7 @@ func (p *parser) add(list []clause, or clause) []clause {
 }
 
 // takes reports whether a clause is not empty, and there is room for it. Words leave room for
-// operators: what Narrow adds behind a long query must hold.
+// operators: what Narrow adds after a long query must hold.
 func (p *parser) takes(c *clause) bool {
 	if c.text == "" {
 		return false

@@ -11,7 +11,7 @@ import (
 // # Dotted names
 //
 // The last part of a dotted name says what a page is about, and the parts before it say where that
-// is: stats.summary.mean is about mean. Somebody who asks for "stats summary" wants the page about
+// is: stats.summary.mean is about mean. A user who asks for "stats summary" wants the page about
 // all of it, and not one of the many whose names begin so. So where the query has no word of the
 // last part, the parts before it count less.
 

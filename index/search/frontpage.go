@@ -17,7 +17,7 @@ import (
 
 // # Front pages
 //
-// Somebody who types the name of a site wants the site: its front page, and not one of the
+// A user who types the name of a site wants the site: its front page, and not one of the
 // thousand pages that have the name in their titles. The name of a site is in its host. With more
 // words in the query, it says what the other words are about, unless the front page has them in
 // its title ("tool 1.2 documentation").
@@ -43,7 +43,7 @@ const (
 // The first label of a host may say what there is, and not whose it is.
 var placeLabels = analysis.WordSet("api dev developer developers doc docs documentation help learn manual support wiki")
 
-// A name may have one of these behind it in its host: "reactjs", "golang".
+// A name may have one of these after it in its host: "reactjs", "golang".
 var nameEndings = analysis.WordSet("app db docs foundation framework hq io js lang org project projects")
 
 // Words of a query that say no more than that a site is meant.
@@ -169,7 +169,7 @@ func (s *search) withoutSiteWords(ctx context.Context, pages []candidate, urls [
 	return pages, err
 }
 
-// putFront puts a front page behind the other documents that take part in the ranking, from wherever
+// putFront puts a front page after the other documents that take part in the ranking, from wherever
 // it is among those that were found. Its text counts as much as the best: a front page says little,
 // and says the name no more often than other pages do.
 func (s *search) putFront(t *tier, c candidate) {

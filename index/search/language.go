@@ -9,7 +9,7 @@ import (
 )
 
 // A query has a language, which nobody states. Many of its words are words of several
-// languages, or names that stand in the pages of all of them. So the search assumes the
+// languages, or names that appear in the pages of all of them. So the search assumes the
 // language of the reader ([Options].Language), unless the query itself says otherwise:
 //
 //   - lang: decides alone.

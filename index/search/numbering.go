@@ -19,8 +19,8 @@ import (
 var chapterWords = analysis.WordSet("annex annexe anexo anhang apéndice apêndice appendice appendix bijlage capitolo capítulo " +
 	"chapitre chapter deel hoofdstuk kapitel lesson module parte part partie section sección seção sezione step teil unit abschnitt")
 
-// numbering finds the number of a chapter at the beginning of a name, or behind a colon. end is 0 if
-// there is none, or nothing behind it.
+// numbering finds the number of a chapter at the beginning of a name, or after a colon. end is 0 if
+// there is none, or nothing after it.
 func numbering(text string) (start, end int) {
 	for start < len(text) {
 		if n := numberAt(text[start:]); n > 0 {

@@ -129,8 +129,8 @@ func askedVersions(text string) (list []pageVersion) {
 	return list
 }
 
-// answers tells how well a page of version v answers somebody who asks for this version: 2
-// for the version itself, which may have zeros behind it (1.26.0), 1 for one of its releases, as 1.26.3
+// answers tells how well a page of version v answers a user who asks for this version: 2
+// for the version itself, which may have zeros after it (1.26.0), 1 for one of its releases, as 1.26.3
 // is of 1.26, and 0 for others. Addresses also write 1.26 as 126.
 func (v *pageVersion) answers(asked *pageVersion) int {
 	switch {

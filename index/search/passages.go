@@ -43,7 +43,7 @@ const (
 	passagesMost = 32
 	// passageWords bounds the words that are looked for.
 	passageWords = 32
-	// formLetters is how many letters a form may have behind the beginning that it shares with the word.
+	// formLetters is how many letters a form may have after the beginning that it shares with the word.
 	formLetters = 4
 	// formLeast is the least length of such a beginning, in bytes. A shorter word has to be the same.
 	formLeast = 3

@@ -106,7 +106,7 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 // hostTitle is a title of a host, without versions.
 type hostTitle struct{ host, title string }
 
-// sharedTitle is how many candidates of a host have one title if it says nothing of the pages.
+// sharedTitle is how many candidates of a host have one title if it says nothing about the pages.
 const sharedTitle = 3
 
 // matchTitle compares the query with the title of a candidate. The name in the address counts

@@ -30,7 +30,7 @@ type prefixTerm struct {
 }
 
 // phrase is a quoted phrase. Its words count as one term, as those of a name do, and the whole of it
-// as another one: a snippet that has some of the words says nothing of the phrase.
+// as another one: a snippet that has some of the words says nothing about the phrase.
 type phrase struct {
 	words      []string
 	term       int

@@ -3,7 +3,7 @@ package snippet
 import "strings"
 
 // permalink is the sign with which programs that make manuals link a heading to itself, right
-// behind the heading: "Installation¶". On the page it shows while the pointer is over it. In a
+// after the heading: "Installation¶". On the page it shows while the pointer is over it. In a
 // snippet it means nothing.
 const permalink = "¶"
 

@@ -28,7 +28,7 @@ func (c *Collector) Reset() {
 	c.named, c.text = c.named[:0], c.text[:0]
 }
 
-// spelled is a word as it stands in a text.
+// spelled is a word as it appears in a text.
 type spelled struct {
 	hash uint64 // of the word in lower case
 	word string

@@ -65,7 +65,7 @@ var settings = slices.Concat([]setting{
 	number("warc.max_body", func(c *Config) *int { return &c.WARC.MaxBody }, 1<<10, 1<<30),
 }, querySettings, crawlSettings, serveSettings)
 
-// Keys lists the names of all settings, as they stand in the file.
+// Keys lists the names of all settings, as they appear in the file.
 func Keys() []string {
 	keys := make([]string, len(settings))
 	for i, s := range settings {

@@ -93,7 +93,7 @@ type ListReader struct {
 	part   LinkPart  // the part numbered loaded
 	loaded int       // -1: none
 
-	// What was peeked at: a target, its anchors as they are cut, and the place behind it.
+	// What was peeked at: a target, its anchors as they are cut, and the place after it.
 	target  page.URL
 	anchors [][]string
 	behind  ListPlace

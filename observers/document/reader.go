@@ -45,7 +45,7 @@ type Link struct {
 	OtherSite      bool     // source and target are on different sites
 }
 
-// Place is where a link stands in a visit of the links to all members of a cluster.
+// Place is where a link is in a visit of the links to all members of a cluster.
 type Place struct {
 	Member string // position of the target among the members
 	Link   string // position of the source among the links to the target

@@ -55,7 +55,7 @@ func (r *slideReader) start(e *element) bool {
 			r.w.begin("p")
 		}
 	case "hlinkClick":
-		// It stands in the properties of a run, before the text.
+		// It is in the properties of a run, before the text.
 		if target := r.links[e.relation()]; target != "" && r.w.block != "" {
 			r.w.beginLink(target)
 			r.linked = true

@@ -3,7 +3,7 @@ package convert
 import "strings"
 
 // takeFurniture removes running heads, running feet and page numbers from the pages: they would
-// stand in the middle of sentences. It returns each of the heads and feet once.
+// appear in the middle of sentences. It returns each of the heads and feet once.
 func (d *document) takeFurniture() []string {
 	const least = 3 // pages
 	count := make(map[string]int)

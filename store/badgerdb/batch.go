@@ -74,7 +74,7 @@ func (b *batch) request(r *request) error {
 func (b *batch) versionedOp(before []op, o *op, ts, commitTS uint64) error {
 	switch o.Op {
 	case store.Put:
-		return b.put(o, appendTS(o.head, ts), ts) // into the room behind the head
+		return b.put(o, appendTS(o.head, ts), ts) // into the room after the head
 	case store.Delete:
 		return b.remove(o, appendTS(o.head, ts), ts)
 	}

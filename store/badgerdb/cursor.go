@@ -113,7 +113,7 @@ func (c *cursor) skip(ts uint64) {
 // skipColumn advances towards the next column.
 func (c *cursor) skipColumn() {
 	if c.passOver() {
-		c.scratch = append(appendTS(append(c.scratch[:0], c.head...), 0), 0) // just behind the oldest possible
+		c.scratch = append(appendTS(append(c.scratch[:0], c.head...), 0), 0) // just after the oldest possible
 		c.it.Seek(c.scratch)
 	}
 }

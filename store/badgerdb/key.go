@@ -71,7 +71,7 @@ func splitTS(key []byte) (head []byte, ts uint64, err error) {
 	return key[:n], ^binary.BigEndian.Uint64(key[n:]), nil
 }
 
-// rowEnd returns the offset behind the end mark of the row.
+// rowEnd returns the offset after the end mark of the row.
 func rowEnd(key []byte) (int, error) {
 	for i := 1; ; {
 		j := bytes.IndexByte(key[i:], escape)

@@ -11,7 +11,7 @@ func withSum(part []byte, before uint32) []byte {
 	return binary.BigEndian.AppendUint32(part, crc32.Update(before, castagnoli, part))
 }
 
-// partReader reads a file of parts, each with a checksum behind it (withSum). When the file ends too
+// partReader reads a file of parts, each with a checksum after it (withSum). When the file ends too
 // early, it has failed, and everything that it reads is zero.
 type partReader struct {
 	rest   []byte

@@ -199,7 +199,7 @@ func (p *planner) mutation(r *request, row []byte, m *store.Mutation, rd *reader
 	o := op{Mutation: m, group: g}
 	if met := &p.met; met.group == g && bytes.Equal(met.column, m.Column) {
 		o.head, o.rowEnd, o.column = met.head, met.rowEnd, met.hash
-		p.met = lastHead{} // the room behind it is taken
+		p.met = lastHead{} // the room after it is taken
 	} else {
 		o.head, o.rowEnd = p.head(g, row, m.Column)
 		o.column = maphash.Bytes(p.seed, o.head)

@@ -22,7 +22,7 @@ import (
 // makes an iterator per call and group, with the row (or the column) as
 // Badger's prefix, rather than keep one iterator for many rows: one bounded so
 // stops at the end of the row, whereas a free one would first search for the next
-// two live keys, which in a queue-like group may lie behind a million deleted
+// two live keys, which in a queue-like group may lie after a million deleted
 // ones. It also holds no memtable longer than the call. A new iterator with one
 // seek costs about as much as one or two Gets.
 type reader struct {

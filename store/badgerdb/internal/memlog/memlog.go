@@ -46,7 +46,7 @@ const (
 	txnBits     = 0xc0 // bits of meta: part, or end, of a transaction
 	endBit      = 0x80
 	keyMost     = 1 << 16
-	numberBytes = 8         // bytes of the number of a group, behind a key
+	numberBytes = 8         // bytes of the number of a group, after a key
 	valueMost   = 128 << 20 // twice the largest memtable that any version of the program had
 	lookBytes   = 32 << 20  // how far the next whole record is looked for
 )
@@ -287,7 +287,7 @@ func (l *Log) count(g *group, record []byte) bool {
 	return true
 }
 
-// recordHead is what stands before the key of a record.
+// recordHead is what comes before the key of a record.
 type recordHead struct {
 	length                 int // of the head itself
 	key, value, expiration uint64
