@@ -42,8 +42,8 @@ func (a *app) checkIndex() error {
 	return err
 }
 
-// otherIndex opens the index that documents are exported to if it is not index files; else
-// it returns nil. The caller calls closeIndex after the repository was closed.
+// otherIndex opens the index that documents are exported to. If that is the index files, it
+// returns nil. The caller calls closeIndex after the repository was closed.
 func (a *app) otherIndex() (other repository.Index, closeIndex func() error, err error) {
 	if a.usesFiles() {
 		return nil, func() error { return nil }, nil

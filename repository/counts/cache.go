@@ -211,7 +211,7 @@ func (c *Cache) stale(f facts) (list []countedPart) {
 	return list
 }
 
-// countRanges counts a span, in ranges of about so many cells.
+// countRanges counts a span, in ranges of about size cells each.
 func (p *part) countRanges(ctx context.Context, tx *txn.Txn, in span, size int) ([]rowRange, error) {
 	list := []rowRange{{start: in.from, counted: tx.Start()}}
 	cells := 0
