@@ -1,6 +1,10 @@
 package badgerdb
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/memlog"
+)
 
 // How the memory of a table is divided. On the heap are
 //
@@ -21,8 +25,8 @@ const (
 	defaultMemory = 512 << 20
 
 	leastMemTable    = 16 << 20
-	mostMemTable     = 64 << 20 // no version of this program had a larger one; memlog allows for it
-	arenaPerMemTable = 1.3      // see Badger's arenaSize
+	mostMemTable     = memlog.MemTableMost
+	arenaPerMemTable = 1.3 // see Badger's arenaSize
 	levelZeroTotal   = 320 << 20
 	leastLevelZero   = 5
 	leastCells       = 1 << 16

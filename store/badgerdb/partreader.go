@@ -5,6 +5,8 @@ import (
 	"hash/crc32"
 )
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 // withSum appends a checksum to a part of a file. It is of everything before it in the file except
 // earlier checksums: before is that of the part before, or 0 for the first part.
 func withSum(part []byte, before uint32) []byte {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
 // The file VERIFIED lists table files that need not be verified again. Badger never changes a
@@ -36,17 +37,9 @@ const (
 	verifiedMagic = "indexer verified tables"
 )
 
-// identity holds the file system's facts about a file. It changes when the file is written
-// or replaced.
-type identity struct {
-	size              int64
-	modified, changed int64 // times, in nanoseconds
-	inode             uint64
-}
-
 // verifiedTable is a table file that was verified.
 type verifiedTable struct {
-	identity
+	system.Identity
 	group uint64 // the greatest number of a group in it
 }
 
@@ -78,7 +71,7 @@ func parseVerified(text string) map[uint64]verifiedTable {
 			id uint64
 			t  verifiedTable
 		)
-		if _, err := fmt.Sscanf(line, "%d %d %d %d %d %d\n", &id, &t.size, &t.modified, &t.changed, &t.inode, &t.group); err != nil {
+		if _, err := fmt.Sscanf(line, "%d %d %d %d %d %d\n", &id, &t.Size, &t.Modified, &t.Changed, &t.Inode, &t.group); err != nil {
 			return nil
 		}
 		tables[id] = t
@@ -97,7 +90,7 @@ func formatVerified(tables map[uint64]verifiedTable) string {
 	var b strings.Builder
 	b.WriteString(verifiedMagic + "\n")
 	for id, t := range tables {
-		fmt.Fprintf(&b, "%d %d %d %d %d %d\n", id, t.size, t.modified, t.changed, t.inode, t.group)
+		fmt.Fprintf(&b, "%d %d %d %d %d %d\n", id, t.Size, t.Modified, t.Changed, t.Inode, t.group)
 	}
 	return b.String() + sumText(b.String()) + "\n"
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 	"github.com/webindexer/indexer/store/badgerdb/internal/tablefile"
 )
 
@@ -93,13 +94,13 @@ func (v *verifier) open(m *manifest.List, atOnce int64) (greatest uint64, err er
 		if err != nil {
 			return 0, err
 		}
-		if t, ok := recorded[id]; ok && t.identity == now {
+		if t, ok := recorded[id]; ok && t.Identity == now {
 			v.known[id] = t
 			greatest = max(greatest, t.group)
 			continue
 		}
 		v.tables = append(v.tables, &unverified{id: id, compression: compression})
-		size += now.size
+		size += now.Size
 	}
 	extent := tablefile.Extent(size <= atOnce)
 	group, err := v.check(extent)
@@ -148,12 +149,12 @@ func (v *verifier) checkTable(t *unverified, extent tablefile.Extent) (group uin
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.known[t.id] = verifiedTable{identity: id, group: group}
+	v.known[t.id] = verifiedTable{Identity: id, group: group}
 	return group, nil
 }
 
-func identityOfTable(file string) (identity, error) {
-	id, err := identityOf(file)
+func identityOfTable(file string) (system.Identity, error) {
+	id, err := system.Identify(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return id, errs.Corrupt(file, "the table file is missing")
@@ -306,7 +307,7 @@ func (v *verifier) record() error {
 
 // newTable is a table that this program wrote.
 func newTable(file string, compression options.CompressionType) (t verifiedTable, err error) {
-	if t.identity, err = identityOf(file); err != nil {
+	if t.Identity, err = system.Identify(file); err != nil {
 		return t, err
 	}
 	t.group, err = tablefile.Check(file, compression, tablefile.Ends)

@@ -18,6 +18,7 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
 // closedTable makes a directory with some tables, and closes it. The values do not
@@ -253,7 +254,7 @@ func copyFile(t *testing.T, from, to string) {
 // writes, but for the order of lines.
 func FuzzVerified(f *testing.F) {
 	f.Add(formatVerified(nil))
-	f.Add(formatVerified(map[uint64]verifiedTable{3: {identity{1, 2, 3, 4}, 5}}))
+	f.Add(formatVerified(map[uint64]verifiedTable{3: {system.Identity{Size: 1, Modified: 2, Changed: 3, Inode: 4}, 5}}))
 	f.Fuzz(func(t *testing.T, text string) {
 		tables := parseVerified(text)
 		if again := parseVerified(formatVerified(tables)); len(again) != len(tables) {

@@ -42,18 +42,21 @@ const (
 	Suffix = ".mem"
 	// HeaderBytes is the length of what a log, of memtables or of values, begins with.
 	HeaderBytes = 20 // key id, base IV
+	// MemTableMost is the size of the largest memtable that any version of the program had.
+	MemTableMost = 64 << 20
+
 	page        = 4096
 	txnBits     = 0xc0 // bits of meta: part, or end, of a transaction
 	endBit      = 0x80
 	keyMost     = 1 << 16
-	numberBytes = 8         // bytes of the number of a group, after a key
-	valueMost   = 128 << 20 // twice the largest memtable that any version of the program had
-	lookBytes   = 32 << 20  // how far the next whole record is looked for
+	numberBytes = 8 // bytes of the number of a group, after a key
+	valueMost   = 2 * MemTableMost
+	lookBytes   = 32 << 20 // how far the next whole record is looked for
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Log is what the log of one memtable holds. A group is one of writes, by its number.
+// Log is what the log of one memtable holds. Its writes are in groups, which are numbered.
 type Log struct {
 	File        string
 	Number      int
@@ -126,7 +129,7 @@ func (l *Log) brokenRecord(f *os.File) (bool, error) {
 }
 
 // read goes through the records that are whole, as Badger does when it replays them: the
-// entries of a group count once its end is there. It calls each, unless that is nil, for each of them.
+// entries of a group count once its end is there. If each is not nil, read calls it for each record.
 func (l *Log) read(each func(at int64, record []byte)) error {
 	f, err := os.Open(l.File)
 	if err != nil {
@@ -171,9 +174,9 @@ func (l *Log) read(each func(at int64, record []byte)) error {
 	}
 }
 
-// FirstGroup returns where the first group of writes begins that has a value for which is reports
-// true; 0 for none. The value is valid until is returns.
-func (l *Log) FirstGroup(is func(value []byte) (bool, error)) (at int64, err error) {
+// FirstGroup returns where the first group begins in which match holds for some value; 0 if there is
+// none. The value is valid until match returns.
+func (l *Log) FirstGroup(match func(value []byte) (bool, error)) (at int64, err error) {
 	group := int64(0) // where it begins, 0 between groups
 	look := Log{File: l.File}
 	rerr := look.read(func(from int64, record []byte) {
@@ -182,7 +185,7 @@ func (l *Log) FirstGroup(is func(value []byte) (bool, error)) (at int64, err err
 		}
 		if at == 0 && err == nil {
 			var found bool
-			if found, err = is(recordValue(record)); found {
+			if found, err = match(recordValue(record)); found {
 				at = group
 			}
 		}
@@ -196,7 +199,7 @@ func (l *Log) FirstGroup(is func(value []byte) (bool, error)) (at int64, err err
 	return at, err
 }
 
-// Cut ends the log at a byte, and reads it again. What it cuts off is in another file afterwards.
+// Cut ends the log at a byte, and reads it again. It keeps what it cuts off in another file.
 func (l *Log) Cut(at int64) error {
 	if err := l.zeroFrom(at); err != nil {
 		return fmt.Errorf("store: cut %s: %w", l.File, err)

@@ -5,6 +5,7 @@ package system
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"syscall"
@@ -49,4 +50,33 @@ func BootID() string {
 		return ""
 	}
 	return strings.TrimSpace(string(id))
+}
+
+// FreeBytes is what an ordinary user may still write to dir's file system.
+func FreeBytes(dir string) (int64, error) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return 0, err
+	}
+	return int64(st.Bavail) * int64(st.Bsize), nil
+}
+
+// Writable says why no file can be made in a directory.
+func Writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
+
+// Allocated is how much of a file the disk holds.
+func Allocated(info fs.FileInfo) int64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Blocks * 512
+	}
+	return info.Size()
+}
+
+// Identify returns the identity of a file.
+func Identify(file string) (Identity, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(file, &st); err != nil {
+		return Identity{}, &fs.PathError{Op: "stat", Path: file, Err: err}
+	}
+	return Identity{Size: st.Size, Modified: st.Mtim.Nano(), Changed: st.Ctim.Nano(), Inode: uint64(st.Ino)}, nil
 }

@@ -1,5 +1,0 @@
-package badgerdb
-
-import "hash/crc32"
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
