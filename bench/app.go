@@ -10,11 +10,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/spf13/cobra"
 
 	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/txn"

@@ -12,12 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
 	"github.com/webindexer/indexer/cli"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/internal/pgtest"
 	"github.com/webindexer/indexer/internal/sites"

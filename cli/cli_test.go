@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/internal/config"
 )
 

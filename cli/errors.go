@@ -7,10 +7,9 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/opensearch"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/internal/osfile"

@@ -12,9 +12,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/internal/sites"

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/opensearch"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/repository"
 )
 

@@ -8,11 +8,10 @@ import (
 	"os"
 	"sync"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/index/shardrpc"
 	"github.com/webindexer/indexer/oracle/remote"
 	"github.com/webindexer/indexer/repository"

@@ -3,10 +3,9 @@ package cli
 import (
 	"errors"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/spf13/cobra"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/web"
 )

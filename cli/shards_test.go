@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/zap"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/store/mem"

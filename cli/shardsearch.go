@@ -8,10 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/zap"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/index/shardrpc"
 	"github.com/webindexer/indexer/oracle/remote"
 	"github.com/webindexer/indexer/page"

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/repository"

@@ -7,10 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/postings"
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // BM25 as in the bm25() of FTS5, with c over columns and i over the phrases of an

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // BenchmarkByText is the best hundred by text of 5,000 documents, with their rows: asked of FTS5's bm25(), which

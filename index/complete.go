@@ -10,9 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/completion"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 )
 

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/completion"
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/internal/killtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"

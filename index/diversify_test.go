@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/page"
 )
 

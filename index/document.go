@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/page"
 )
 

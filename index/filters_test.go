@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/page"
 )
 

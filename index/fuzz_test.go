@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/indextest"
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // FuzzQuery: no query is an error of SQLite, and results keep their bounds.

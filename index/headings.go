@@ -5,11 +5,10 @@ import (
 	"database/sql"
 	"strings"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/cache"
 	"github.com/webindexer/indexer/page"
 )

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/postings"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // BenchmarkSearchUnmerged is what leaving segments unmerged while changes come costs queries: the same

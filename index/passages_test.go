@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/page"
 )
 

@@ -9,12 +9,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/completion"
 	"github.com/webindexer/indexer/index/postings"
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/index/spelling"
 	"github.com/webindexer/indexer/page"

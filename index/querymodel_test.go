@@ -11,7 +11,6 @@ import (
 	"unicode"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )

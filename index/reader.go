@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/webindexer/indexer/index/search"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/webindexer/indexer/index/analysis"
-
-	sqlite3 "modernc.org/sqlite/lib"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // Reader searches the index. It can be open in any number of processes, with or without a

@@ -10,9 +10,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )

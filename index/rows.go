@@ -3,9 +3,8 @@ package index
 import (
 	"bytes"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // insert adds the document of a cluster that has none.

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )

@@ -4,9 +4,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/page"
 )

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/snippet"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"

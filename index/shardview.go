@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 )
 

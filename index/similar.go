@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )

@@ -7,11 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )

@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 )
 

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // View is one state of the index, pinned by an SQLite read transaction: later writes do not

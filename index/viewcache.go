@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/spelling"
 	"github.com/webindexer/indexer/internal/cache"
 )

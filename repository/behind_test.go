@@ -12,12 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/txn"

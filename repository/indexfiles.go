@@ -7,12 +7,11 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/store"

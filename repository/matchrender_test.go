@@ -10,12 +10,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"

@@ -9,12 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
 )

@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"

@@ -10,10 +10,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/zap"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/repository/inspect"
 	"github.com/webindexer/indexer/txn"
 	"github.com/webindexer/indexer/web/assets"

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/inspect"
 )

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/web/assets"
 )

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 )
 

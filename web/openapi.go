@@ -7,7 +7,6 @@ import (
 	"reflect"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/repository"
 )
 

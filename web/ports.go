@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/repository/inspect"

@@ -6,9 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // maxQuery bounds the query as typed, in bytes; the index bounds the number of words.

@@ -6,10 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"golang.org/x/text/unicode/bidi"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/web/assets"
 )

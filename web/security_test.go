@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/web"
 )
 

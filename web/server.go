@@ -12,10 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/zap"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/web/assets"
 )

@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/zap"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 )
 

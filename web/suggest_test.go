@@ -10,12 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/web"
 	"github.com/webindexer/indexer/web/browsertest"
 )

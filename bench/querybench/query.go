@@ -11,10 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/repository"
 )
 

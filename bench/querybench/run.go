@@ -10,12 +10,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // turn is how many queries run before what is compared changes places.

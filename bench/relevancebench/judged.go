@@ -9,12 +9,11 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/analysis"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 )
 

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 )
 

@@ -9,9 +9,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/repository"
 )
 

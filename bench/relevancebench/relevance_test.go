@@ -12,9 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 )
 

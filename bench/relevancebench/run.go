@@ -6,10 +6,9 @@ import (
 	"runtime"
 	"slices"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"golang.org/x/sync/errgroup"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 )
 

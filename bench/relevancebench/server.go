@@ -9,10 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/opensearch"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/page"
 )
 

@@ -7,11 +7,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )

@@ -10,9 +10,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // statusError is an answer that is not a success.

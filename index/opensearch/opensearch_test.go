@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"go.uber.org/goleak"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/opensearchtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"

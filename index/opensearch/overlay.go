@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // overlay is the ranks and fetch times that were renewed after their documents were

@@ -3,9 +3,8 @@ package opensearch
 import (
 	"context"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // passages looks into the heads of the texts of documents, as index files do, with one request.

@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/bench/relevancebench"
 	"github.com/webindexer/indexer/cli"
 	"github.com/webindexer/indexer/index/opensearch"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/opensearchtest"
 )
 

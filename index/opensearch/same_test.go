@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )

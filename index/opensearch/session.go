@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/index/spelling"
 )
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/page"
 )

@@ -3,9 +3,8 @@ package opensearch
 import (
 	"context"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
 )
 
 // typed looks for words in the texts of documents, as index files do: first in the heads of all

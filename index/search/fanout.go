@@ -48,8 +48,8 @@ type shardError struct {
 
 func (e *shardError) Unwrap() error { return e.error }
 
-// errAnswer: a shard says something else than it was asked.
-var errAnswer = errors.New("a wrong answer")
+// errAnswer: a shard answers something else than it was asked. It may have another version.
+var errAnswer = errors.New("an unexpected answer; all processes of a deployment need the same version")
 
 // ask asks each shard its question, if it has one.
 func (f *fanout) ask(ctx context.Context, question func(shard int) *Question) ([]*Answer, error) {
@@ -98,7 +98,7 @@ func askEach[T any](ctx context.Context, f *fanout, ids []int64, question func(r
 	for shard, a := range answers {
 		list := said(a)
 		if len(list) != len(at[shard]) {
-			return &shardError{shard, fmt.Errorf("%w: about %d of %d documents", errAnswer, len(list), len(at[shard]))}
+			return &shardError{shard, fmt.Errorf("%d answers about %d documents: %w", len(list), len(at[shard]), errAnswer)}
 		}
 		for i, of := range list {
 			take(at[shard][i], of)
@@ -138,7 +138,7 @@ func (f *fanout) statistics(ctx context.Context, expr *query.Expr) (Statistics, 
 		var sum Statistics
 		for i, a := range answers {
 			if len(a.Statistics.Documents) != len(unknown) {
-				return sum, &shardError{i, fmt.Errorf("%w: statistics of %d phrases instead of %d", errAnswer, len(a.Statistics.Documents), len(unknown))}
+				return sum, &shardError{i, fmt.Errorf("statistics of %d phrases instead of %d: %w", len(a.Statistics.Documents), len(unknown), errAnswer)}
 			}
 			sum.add(a.Statistics)
 		}
@@ -166,7 +166,7 @@ func (f *fanout) counts(ctx context.Context, list ...Matching) ([]int, error) {
 	}
 	for shard, a := range answers {
 		if len(a.Counts) != len(list) {
-			return nil, &shardError{shard, fmt.Errorf("%w: %d counts instead of %d", errAnswer, len(a.Counts), len(list))}
+			return nil, &shardError{shard, fmt.Errorf("%d counts instead of %d: %w", len(a.Counts), len(list), errAnswer)}
 		}
 		for i, n := range a.Counts {
 			out[i] += n

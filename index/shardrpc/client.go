@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"google.golang.org/grpc"
 
+	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/unanswered"
 )
 
