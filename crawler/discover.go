@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/net/html"
-
 	"github.com/webindexer/indexer/crawler/fetch"
 	"github.com/webindexer/indexer/crawler/sitemap"
 	"github.com/webindexer/indexer/page"
@@ -34,11 +32,7 @@ func (c *Crawler) discover(ctx context.Context, j Job, res *fetch.Result, notFou
 	only := *f
 	only.Body = head
 	text, _, _ := page.BodyText(&only) // "" if it is not HTML
-	root, err := html.Parse(strings.NewReader(text))
-	if err != nil {
-		return nil, nil //nolint:nilerr // a strings.Reader does not fail, and a head that cannot be parsed names nothing
-	}
-	named := sitemap.Discover(j.URL, root, page.QueryEncoder(&only))
+	named := sitemap.Discover(j.URL, page.ParseTree([]byte(text)), page.QueryEncoder(&only))
 	if len(named) == 0 || page.Interpret(&only).NoFollow {
 		return nil, nil
 	}

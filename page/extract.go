@@ -64,7 +64,7 @@ type openLink struct {
 // million links has 350 MB, and the collected data comes on top of it.
 func (x *extractor) html(body []byte) {
 	defer treeTurns.take(len(body))()
-	for n := parseTree(body); n != nil; {
+	for n := ParseTree(body); n != nil; {
 		if x.enter(n) && n.FirstChild != nil {
 			n = n.FirstChild
 			continue

@@ -25,7 +25,7 @@ func Subresources(f *Fetch) []URL {
 	body := asHTML(decode(f.Body, contentType, kindHTML), contentType)
 	defer treeTurns.take(len(body))()
 	var c resourceCollector
-	c.collect(parseTree(body))
+	c.collect(ParseTree(body))
 	encode := queryEncoder(f.Body, contentType)
 	for i, ref := range c.refs {
 		c.refs[i] = encode(ref)
@@ -38,7 +38,7 @@ type resourceCollector struct {
 	refs       []string
 }
 
-// collect walks a tree. Depth is no danger here: the trees of parseTree are at most 512 deep.
+// collect walks a tree. Depth is no danger here: the trees of ParseTree are at most 512 deep.
 // It does not enter templates, which are other documents.
 func (c *resourceCollector) collect(n *html.Node) {
 	for child := n.FirstChild; child != nil; child = child.NextSibling {

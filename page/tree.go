@@ -7,10 +7,10 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// parseTree parses HTML as a browser does. It never fails: x/net/html refuses pages nested
+// ParseTree parses HTML, in UTF-8, as a browser does. It never fails: x/net/html refuses pages nested
 // more than 512 elements deep, which broken generators make with unclosed tags; these get
 // a flatTree, and so do pages of which it leaves out a part, or for which it takes too long.
-func parseTree(body []byte) *html.Node {
+func ParseTree(body []byte) *html.Node {
 	if takesLong(body) {
 		return flatTree(body)
 	}
