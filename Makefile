@@ -16,8 +16,8 @@ race:
 long:
 	INDEXER_LONG=1 go test -timeout 6h ./...
 
-# Each fuzz target for a minute: make fuzz FUZZTIME=10m takes longer. An input that is worth keeping
-# is made shorter by few tries: by default, go test spends most of the time on the first of them.
+# Each fuzz target for a minute: make fuzz FUZZTIME=10m takes longer. A new input is
+# minimised in ten runs at most: by default, go test spends most of the time on minimising.
 FUZZTIME ?= 1m
 fuzz:
 	@go list ./... | while read -r pkg; do \

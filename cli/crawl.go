@@ -277,11 +277,10 @@ func (s *session) runCrawler(ctx context.Context, f *crawlFlags, bare []page.URL
 	return s.watchCrawl(ctx, c, member)
 }
 
-// They divide the setting memory: large bodies take so much of it until they are stored, and
-// large robots.txt files with their rules.
+// Shares of the setting memory, as divisors.
 const (
-	bodiesShare = 4
-	rulesShare  = 8
+	bodiesShare = 4 // for large bodies, until they are stored
+	rulesShare  = 8 // for large robots.txt files with their rules
 )
 
 func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options {

@@ -116,7 +116,7 @@ func (c *Crawler) makeRoom(now time.Time) {
 	c.pushIdle(now)
 }
 
-// pushIdle schedules the hosts that wait for nothing that takes turns.
+// pushIdle schedules the hosts that wait for nothing but time.
 func (c *Crawler) pushIdle(now time.Time) {
 	for _, h := range c.hosts {
 		switch h.state {

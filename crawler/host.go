@@ -37,18 +37,18 @@ type host struct {
 	// storing holds a value while the state is written. See store.
 	storing chan struct{}
 
-	policy      robots.Policy
-	group       *robots.Group // of policy
-	ruleless    bool          // there was no room for the rules of policy; group is an older one
-	rules       int64         // the room that it holds for them; see rulesroom.go
-	rulesWanted int64         // the room that it waits for
-	robotsBusy  bool          // robots.txt is being fetched
-	pace        pace
-	addr        netip.Addr // of the server; zero: not known yet
-	answered    time.Time  // last
-	seeded      bool       // one of its seeds was due
-	uses        uses
-	plain       string // the http host that got the seeds instead; see tryHTTP
+	policy       robots.Policy
+	group        *robots.Group // of policy
+	rulesMissing bool          // there was no room for the rules of policy; group is an older one
+	rules        int64         // the room that it holds for them; see rulesroom.go
+	rulesWanted  int64         // the room that it waits for
+	robotsBusy   bool          // robots.txt is being fetched
+	pace         pace
+	addr         netip.Addr // of the server; zero: not known yet
+	answered     time.Time  // last
+	seeded       bool       // one of its seeds was due
+	uses         uses
+	plain        string // the http host that got the seeds instead; see tryHTTP
 
 	held     string   // fingerprint of the rules that its URLs were checked against
 	sifting  sifting  // the progress of that check

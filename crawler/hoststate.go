@@ -142,7 +142,7 @@ func (h *host) obeysRules() bool {
 // rulesKnown reports whether there are rules to obey, they are in memory, and robots.txt need
 // not be fetched again first.
 func (h *host) rulesKnown(now time.Time) bool {
-	return h.obeysRules() && !h.ruleless && !h.policy.Due(now)
+	return h.obeysRules() && !h.rulesMissing && !h.policy.Due(now)
 }
 
 // maxRobotsAge is how long a robots.txt is valid at most (RFC 9309 section 2.4), with a

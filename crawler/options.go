@@ -175,8 +175,8 @@ type Memory struct {
 	// Bodies is how many bytes large bodies take together until they are stored; default
 	// 256 MiB. See fetch.Budget.
 	Bodies int64
-	// Rules is how many bytes robots.txt files over 4 KiB take together, with their rules;
-	// default 64 MiB.
+	// Rules bounds the memory of all robots.txt files over 4 KiB with their rules, in bytes;
+	// default 64 MiB. One file always fits.
 	Rules int64
 }
 

@@ -54,7 +54,7 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) task {
 		return x, func(now time.Time) {
 			h.robotsBusy = false
 			if !ok {
-				h.policy, h.ruleless, h.dirty = policy, true, true
+				h.policy, h.rulesMissing, h.dirty = policy, true, true
 				return
 			}
 			h.aux.announced = sitemaps

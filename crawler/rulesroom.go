@@ -8,17 +8,19 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// A robots.txt of the greatest size takes up to 3.5 MB of memory with its rules, and a crawl
-// works on a thousand hosts at a time. So the hosts whose robots.txt is large share
-// Memory.Rules bytes. One for which there is no room waits in line, without its state, and
-// loads it when there is. Those that have room make way for it as they do for hosts that wait
-// for a place (Crawler.makesWay).
+// The largest robots.txt takes 3.5 MB of memory with its rules, and a crawl works on a
+// thousand hosts at a time. So hosts with a large robots.txt share Memory.Rules bytes. A host
+// that finds no room waits in line, and loads its state when its turn comes. The hosts that
+// hold room leave memory after their turn, as they do when others wait for a place
+// (Crawler.makesWay).
 //
-// The size of a robots.txt is known only when it has been fetched. If there is no room for it
-// then, its rules are not compiled: its host is stored, leaves memory, and gets in line when
-// it is loaded again.
+// The size of a robots.txt is known only once it has been fetched. If it finds no room then,
+// the crawler does not compile its rules. It stores the state of the host, which leaves memory
+// and gets in line when it is loaded again.
 //
-// A host holds no room while it waits for some, so none waits for ever.
+// A host holds no room while it waits for room, so hosts cannot wait for each other. But a
+// host that has waited for long makes way for hosts that wait for a place, and then gets in
+// line again at the end.
 
 // usualRobots is the size up to which a robots.txt needs no room.
 const usualRobots = 4 << 10
@@ -34,14 +36,14 @@ func rulesSize(p *robots.Policy) int64 {
 // rulesRoom is the memory for large robots.txt files. Crawler.mu guards it.
 type rulesRoom struct {
 	size, held int64
-	line       []*host // that wait
+	line       []*host // hosts that wait, in the order in which they came
 }
 
 // fits reports whether there is room for n more bytes. One file always fits.
 func (r *rulesRoom) fits(n int64) bool { return r.held == 0 || r.held+n <= r.size }
 
-// takeRules takes room for the rules of a host, in place of what it holds. If there is none,
-// it reports false, and the host holds nothing.
+// takeRules takes n bytes of room for the rules of a host, in place of the room that it holds.
+// If there is not enough, it reports false, and the host holds none.
 func (c *Crawler) takeRules(h *host, n int64, now time.Time) bool {
 	r := &c.rules
 	held := h.rules
@@ -76,8 +78,7 @@ func (c *Crawler) lineUp(h *host, n int64, now time.Time) {
 	}
 }
 
-// waitForRules looks after a host in line. It does not keep its place in memory for long if
-// others want that.
+// waitForRules keeps a host in line, but not for long if others want its place in memory.
 func (c *Crawler) waitForRules(h *host, now time.Time) {
 	if now.Sub(h.idleSince) >= c.opts.Memory.IdleTime {
 		if c.crowded {

@@ -47,18 +47,18 @@ func TestLargeRobotsTakeTurns(t *testing.T) {
 				w.watch = func() {
 					c.mu.Lock()
 					defer c.mu.Unlock()
-					held, ruleless := int64(0), 0
+					held, rulesMissing := int64(0), 0
 					for _, h := range c.hosts {
 						switch {
-						case h.ruleless:
-							ruleless++
+						case h.rulesMissing:
+							rulesMissing++
 						case h.loaded:
 							held += rulesSize(&h.policy)
 						}
 					}
 					most = max(most, held)
-					if ruleless >= c.opts.Concurrency {
-						t.Errorf("%d hosts have yet to leave without rules", ruleless)
+					if rulesMissing >= c.opts.Concurrency {
+						t.Errorf("%d hosts have yet to leave without rules", rulesMissing)
 					}
 				}
 				if err := c.Run(t.Context()); err != nil {

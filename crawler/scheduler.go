@@ -64,7 +64,7 @@ func (c *Crawler) advance(h *host, now time.Time) {
 		}
 		return
 	}
-	if h.ruleless {
+	if h.rulesMissing {
 		c.leaveWithoutRules(h)
 		return
 	}
@@ -206,7 +206,7 @@ func (c *Crawler) push(h *host, at time.Time) {
 	if h.waitsFor != nil || c.hosts[h.key] != h {
 		return
 	}
-	if h.ruleless {
+	if h.rulesMissing {
 		at = time.Time{} // it leaves before others get a robots.txt
 	}
 	if h.index >= 0 {

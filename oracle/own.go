@@ -68,13 +68,13 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 		err = context.Cause(ctx)
 	case <-timeout.C:
 		h, rerr := ReadHolder(ctx, table)
-		err = errors.Join(fmt.Errorf("%w: %s", ErrOtherOracle, h.wayOut()), rerr)
+		err = errors.Join(fmt.Errorf("%w: %s", ErrOtherOracle, h.advice()), rerr)
 	}
 	return nil, errors.Join(err, own.Stop(context.WithoutCancel(ctx)))
 }
 
-// wayOut says what lets another process use the table of an oracle.
-func (h Holder) wayOut() string {
+// advice says which process has the table, and how another one can use it.
+func (h Holder) advice() string {
 	if h.Address == "" { // an Own
 		return "process " + h.Token + " uses it alone; end that process"
 	}

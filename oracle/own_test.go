@@ -24,7 +24,7 @@ func TestStartOwnBeside(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if why := (Holder{Token: "a", Address: "b:1"}).wayOut(); why != "process a at b:1; name its address with --oracle, or end that process" {
+	if why := (Holder{Token: "a", Address: "b:1"}).advice(); why != "process a at b:1; name its address with --oracle, or end that process" {
 		t.Errorf("beside an oracle: %s", why)
 	}
 }

@@ -21,8 +21,8 @@ func ParseTree(body []byte) *html.Node {
 	return root
 }
 
-// Pages with at most mostRoots <html> and <body> tags that have attributes never take too long, and
-// neither do others whose number of such tags, times their length, is at most mostCopying.
+// A page never takes too long if it has at most mostRoots <html> and <body> tags with attributes, or
+// if the number of these tags times the length of the page is at most mostCopying.
 const (
 	mostRoots   = 8
 	mostCopying = 64 << 20
@@ -44,8 +44,8 @@ func takesLong(body []byte) bool {
 	}
 }
 
-// isRootWithAttributes reports whether <html> or <body> comes next, and perhaps attributes, behind
-// a "<" that was read. It does not matter that this may be in a comment or script.
+// isRootWithAttributes reports whether the text after a "<" is that of an <html> or <body> tag which
+// may have attributes. Tags in comments and scripts count, too, which does no harm.
 func isRootWithAttributes(tag []byte) bool {
 	const name = len("html")
 	if len(tag) <= name || !bytes.EqualFold(tag[:name], []byte("html")) && !bytes.EqualFold(tag[:name], []byte("body")) {

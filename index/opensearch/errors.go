@@ -40,11 +40,11 @@ func isTemporary(status int) bool {
 	return false
 }
 
-// unavailable is an search.ErrUnavailable with a text of its own: that of search.ErrUnavailable is
+// unavailable is a search.ErrUnavailable with a text of its own: that of search.ErrUnavailable is
 // about shards.
 type unavailable struct{ error }
 
-// Is makes it an search.ErrUnavailable.
+// Is makes it a search.ErrUnavailable.
 func (unavailable) Is(target error) bool { return target == search.ErrUnavailable }
 
 // Unwrap returns the error with the text.

@@ -1,6 +1,6 @@
-// Package search searches an index, whatever keeps its documents: it asks sessions of the
-// shards, one or several, and computes from their answers what the best documents are and what is
-// shown of a result. docs/ranking.md describes how documents are ranked.
+// Package search finds and ranks the documents of an index, whatever stores them. It asks
+// sessions of one or several shards, and computes from their answers which documents are best and
+// what to show of them. docs/ranking.md describes how documents are ranked.
 //
 // A [Session] answers questions about the documents of one state of a shard: [Question] lists
 // them all. Package index has sessions on index files, package opensearch on a search server,

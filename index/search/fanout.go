@@ -48,7 +48,8 @@ type shardError struct {
 
 func (e *shardError) Unwrap() error { return e.error }
 
-// errAnswer: a shard answers something else than it was asked. It may have another version.
+// errAnswer says that a shard answered something other than what it was asked. Its process may be
+// of another version.
 var errAnswer = errors.New("an unexpected answer; all processes of a deployment need the same version")
 
 // ask asks each shard its question, if it has one.

@@ -175,7 +175,7 @@ func decodedBlocks(t *testing.T, file string) (blocks [][]byte) {
 		t.Fatal(err)
 	}
 	rest := whole
-	last := func() []byte { // what has its length behind it
+	last := func() []byte { // what has its length after it
 		end := len(rest) - 4
 		from := end - int(binary.BigEndian.Uint32(rest[end:]))
 		text := rest[from:end]
