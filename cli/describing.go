@@ -31,7 +31,8 @@ func (a *app) describe(ctx context.Context, to describer, repo *repository.Repos
 	d := new(describing)
 	ctx, d.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	last := repo.Pulse()
-	a.tell(ctx, to, oracle.Description{Role: a.command, Place: repo.Dir()})
+	self := oracle.Description{Role: a.command, Place: repo.Dir(), Index: a.cfg.Index}
+	a.tell(ctx, to, self)
 	d.work.Go(func() {
 		ticker := time.NewTicker(describeEvery)
 		defer ticker.Stop()
@@ -42,7 +43,8 @@ func (a *app) describe(ctx context.Context, to describer, repo *repository.Repos
 			case <-ticker.C:
 			}
 			now := repo.Pulse()
-			a.tell(ctx, to, oracle.Description{Role: a.command, Place: repo.Dir(), Rates: rates(&last, &now)})
+			self.Rates = rates(&last, &now)
+			a.tell(ctx, to, self)
 			last = now
 		}
 	})
@@ -85,7 +87,7 @@ func rates(from, to *repository.Pulse) map[string]float64 {
 func (s *session) process() oracle.Process {
 	p, now := oracle.NewProcess(""), s.repo.Pulse()
 	p.PID, p.Since = os.Getpid(), now.Opened
-	p.Role, p.Place = s.app.command, s.repo.Dir()
+	p.Role, p.Place, p.Index = s.app.command, s.repo.Dir(), s.app.cfg.Index
 	p.Rates = rates(&repository.Pulse{Time: now.Opened}, &now)
 	return p
 }

@@ -42,7 +42,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("with a worker, status says %+v", s)
 	}
 	for _, p := range s.Processes {
-		if !p.Alive || p.PID == 0 || p.Since.IsZero() || p.Place == "" {
+		if !p.Alive || p.PID == 0 || p.Since.IsZero() || p.Place == "" || p.Role == "indexer worker" && p.Index != sqliteIndex {
 			t.Errorf("process %+v", p)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/webindexer/indexer/internal/progress"
@@ -63,6 +64,9 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 			say("the clock of %s differs from that of this machine by %s: set them; processes whose clocks differ by more than %v roll each other's transactions back", p.Host, progress.Duration(off), clocksApart)
 		}
 	}
+	if list := s.indexes(); len(list) > 1 {
+		say("the workers write to different indexes (%s), so a document is only in the index of the worker that held the lease: give all processes the same setting index", strings.Join(list, ", "))
+	}
 	if !working && hasOracles {
 		say("no worker runs, so nothing that is loaded is indexed: start one with `indexer worker`")
 	}
@@ -71,6 +75,17 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 			say("no live process holds the lease %s: a worker takes it within seconds, if one offers to", l.Name)
 		}
 	}
+}
+
+// indexes lists the indexes that live workers write to.
+func (s *state) indexes() (list []string) {
+	for _, p := range s.Processes {
+		if p.Alive && p.Role == "indexer worker" && p.Index != "" && !slices.Contains(list, p.Index) {
+			list = append(list, p.Index)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // isElsewhere reports whether an oracle that listened at an address is none of those that the settings

@@ -10,6 +10,11 @@ import (
 func TestFindProblems(t *testing.T) {
 	worker := processState{Process: oracle.Process{Description: oracle.Description{Role: "indexer worker"}}, Alive: true}
 	silent := processState{Process: oracle.Process{PID: 7, Host: "h"}}
+	writing := func(alive bool, index string) processState {
+		p := worker
+		p.Alive, p.Index = alive, index
+		return p
+	}
 	now := time.Unix(1e9, 0)
 	at := func(host string, beat time.Time) processState {
 		return processState{Process: oracle.Process{Host: host, Beat: beat, Count: 1, Description: worker.Description}, Alive: true}
@@ -48,6 +53,9 @@ func TestFindProblems(t *testing.T) {
 		{name: "nobody uses etcd", s: state{Oracles: serving}, holder: oracle.Holder{Token: "t", Domain: oracle.TableDomain}, hasOracles: true, hasEtcd: true, want: []string{"in the table"}},
 		{name: "no oracle in the settings", s: state{Processes: []processState{worker}}, holder: last, want: []string{"was at h:1"}},
 		{name: "no worker", s: state{Oracles: serving, Leases: []leaseState{{Name: "rank"}}}, hasOracles: true, want: []string{"no worker runs"}},
+		{name: "workers write to one index", s: state{Oracles: serving, Processes: []processState{writing(true, "sqlite:"), writing(true, "sqlite:"), worker}}, hasOracles: true},
+		{name: "workers write to two indexes", s: state{Oracles: serving, Processes: []processState{writing(true, "sqlite:"), writing(true, "opensearch+http://h:9200/web")}}, hasOracles: true, want: []string{"(opensearch+http://h:9200/web, sqlite:)"}},
+		{name: "a dead worker wrote to another index", s: state{Oracles: serving, Processes: []processState{writing(true, "sqlite:"), writing(false, "opensearch+http://h:9200/web")}}, hasOracles: true, want: []string{"no signs of life"}},
 		{name: "a silent process", s: state{Oracles: serving, Processes: []processState{worker, silent}, Leases: []leaseState{{Name: "rank"}}}, hasOracles: true, want: []string{"process 7 on h shows no signs of life", "holds the lease rank"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -36,6 +36,7 @@ type Process struct {
 type Description struct {
 	Role  string             `json:"role,omitempty"`  // its command, such as "indexer worker"
 	Place string             `json:"place,omitempty"` // its data directory or address
+	Index string             `json:"index,omitempty"` // the URL of the index that it writes to
 	Rates map[string]float64 `json:"rates,omitempty"` // per second, by what they count
 }
 
