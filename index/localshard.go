@@ -15,10 +15,10 @@ type LocalShard struct {
 // NewLocalShard gives a shard a name. The caller closes the reader.
 func NewLocalShard(name string, r *Reader) LocalShard { return LocalShard{name, r} }
 
-// Name implements ShardSource.
+// Name implements search.ShardSource.
 func (s LocalShard) Name() string { return s.name }
 
-// Begin implements ShardSource.
+// Begin implements search.ShardSource.
 func (s LocalShard) Begin(ctx context.Context) (search.Session, error) {
 	v, err := s.reader.Snapshot(ctx)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s LocalShard) Begin(ctx context.Context) (search.Session, error) {
 // ownView is a session on a view of its own.
 type ownView struct{ viewShard }
 
-// Ask implements Session.
+// Ask implements search.Session.
 func (s *ownView) Ask(ctx context.Context, q *search.Question) (*search.Answer, error) {
 	a, err := s.viewShard.Ask(ctx, q)
 	if err != nil {
@@ -39,5 +39,5 @@ func (s *ownView) Ask(ctx context.Context, q *search.Question) (*search.Answer, 
 	return a, nil
 }
 
-// Close implements Session.
+// Close implements search.Session.
 func (s *ownView) Close() error { return s.v.Close() }

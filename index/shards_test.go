@@ -302,3 +302,58 @@ func TestMissingShard(t *testing.T) {
 		t.Error("wrong options are accepted")
 	}
 }
+
+// shortened is a shard whose answers are shorter than the questions, as those of another version may be.
+type shortened struct {
+	search.ShardSource
+	cut func(*search.Answer)
+}
+
+func (s shortened) Begin(ctx context.Context) (search.Session, error) {
+	in, err := s.ShardSource.Begin(ctx)
+	return &shortenedSession{in, s.cut}, err
+}
+
+type shortenedSession struct {
+	search.Session
+	cut func(*search.Answer)
+}
+
+func (s *shortenedSession) Ask(ctx context.Context, q *search.Question) (*search.Answer, error) {
+	a, err := s.Session.Ask(ctx, q)
+	if err == nil {
+		s.cut(a)
+	}
+	return a, err
+}
+
+// TestShortAnswers: a shard that answers about fewer documents, phrases or weights than it is asked
+// about does not break the search, which names the shard and says what to do about it.
+func TestShortAnswers(t *testing.T) {
+	d := newDivided(t, 2)
+	d.apply(t, typedWeb()...)
+	for name, cut := range map[string]func(*search.Answer){
+		"statistics":         func(a *search.Answer) { a.Statistics.Documents = butLast(a.Statistics.Documents) },
+		"counts":             func(a *search.Answer) { a.Counts = butLast(a.Counts) },
+		"anchors":            func(a *search.Answer) { a.Matches = butLast(a.Matches) },
+		"typed words":        func(a *search.Answer) { a.Typed = butLast(a.Typed) },
+		"passages":           func(a *search.Answer) { a.Passages = butLast(a.Passages) },
+		"sketches":           func(a *search.Answer) { a.Sketches = butLast(a.Sketches) },
+		"hits":               func(a *search.Answer) { a.Hits = butLast(a.Hits) },
+		"weights of columns": func(a *search.Answer) { a.Columns = butLast(a.Columns) },
+		"documents of columns": func(a *search.Answer) {
+			for i := range a.Columns {
+				a.Columns[i] = butLast(a.Columns[i])
+			}
+		},
+	} {
+		s := search.NewShards([]search.ShardSource{d.sources[0], shortened{d.sources[1], cut}})
+		res, err := s.Search(t.Context(), "polished brass lanterns", search.Options{Explain: true})
+		if err != nil || len(res.Hits) == 0 || len(res.Incomplete) != 1 ||
+			!strings.HasPrefix(res.Incomplete[0], "shard 1 of 2: ") || !strings.HasSuffix(res.Incomplete[0], "all processes of a deployment need the same version") {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
+	}
+}
+
+func butLast[T any](list []T) []T { return list[:max(0, len(list)-1)] }

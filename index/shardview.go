@@ -32,10 +32,10 @@ func (s *viewShard) text(ctx context.Context) (*textIndex, error) {
 	return s.index, nil
 }
 
-// Close implements Session. The owner of the view closes that.
+// Close implements search.Session. The owner of the view closes that.
 func (s *viewShard) Close() error { return nil }
 
-// Ask implements Session.
+// Ask implements search.Session.
 func (s *viewShard) Ask(ctx context.Context, q *search.Question) (a *search.Answer, err error) {
 	a = new(search.Answer)
 	switch {

@@ -52,7 +52,7 @@ const (
 	sketchCacheSize    = 4 << 20
 	lengthCacheSize    = 4 << 20
 	repeatsCacheSize   = 4 << 20
-	namingCacheSize    = 2 << 20 // of stored anchors and headings; values computed from them share the cache of names
+	namingCacheSize    = 2 << 20 // of stored anchors and headings; the names made of them are in the cache of the AnchorMatcher
 	// cacheEntry is about what an entry of a map takes in addition to its content.
 	cacheEntry = 200
 )

@@ -314,13 +314,16 @@ func (f *fanout) columns(ctx context.Context, expr *query.Expr, ids []int64, wei
 	out := make([][]float64, len(ids))
 	err = askEach(ctx, f, ids, func(rows []int64) *Question {
 		return &Question{Columns: &ColumnsQuestion{Expr: expr, IDs: rows, Weights: weights, Statistics: st}}
-	}, func(a *Answer) [][]float64 { return byDocument(a.Columns) }, func(i int, scores []float64) { out[i] = scores })
+	}, func(a *Answer) [][]float64 { return byDocument(a.Columns, len(weights)) }, func(i int, scores []float64) { out[i] = scores })
 	return out, err
 }
 
 // byDocument turns lists of scores, one for each of the weights, into lists for each document. It
-// gives nil if they are not equally long.
-func byDocument(lists [][]float64) (out [][]float64) {
+// gives nil if there are not as many lists as weights, or they are not equally long.
+func byDocument(lists [][]float64, weights int) (out [][]float64) {
+	if len(lists) != weights {
+		return nil
+	}
 	for i, scores := range lists {
 		if i == 0 {
 			out = make([][]float64, len(scores))

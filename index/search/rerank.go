@@ -58,8 +58,8 @@ type candidate struct {
 //	title   how much query and title agree, from 0 to 1 (overlap.go); half of that for a
 //	        document of the first tier without all the words, if a title names what is asked for
 //	anchor  the greatest such agreement with an anchor, times v/(1+v), where v is the number
-//	        of links with that anchor, and a link from another site counts otherSite times;
-//	        or the square of such an agreement with a heading (index/headings.go)
+//	        of links with that anchor, and a link from another site counts otherSite times
+//	        (index/anchors.go); or the square of such an agreement with a heading (index/headings.go)
 //
 // The front page of a site that the query names agrees with it completely, both as a title and as an
 // anchor (frontpage.go).

@@ -124,7 +124,7 @@ func session(alive context.Context, h Holder, report func(error), stream grpc.Se
 }
 
 // ask answers a question. A panic breaks the search, but not the process. It is a bug of this
-// version, or the question came from another one: package index relies on what its own searches ask.
+// version, or the question came from another one: package index relies on what package search asks.
 func ask(ctx context.Context, s search.Session, q *search.Question, report func(error)) (a *search.Answer, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
