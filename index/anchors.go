@@ -26,7 +26,7 @@ func takeAnchors(stored, language string) ([]anchorNames, error) {
 	list := make([]anchorNames, len(anchors))
 	for i, a := range anchors {
 		n := float64(votes(a))
-		list[i] = anchorNames{n / (1 + n), search.MakeName(a.Text, language).Numbered()}
+		list[i] = anchorNames{n / (1 + n), search.MakeAnchor(a.Text, language)}
 	}
 	return list, nil
 }

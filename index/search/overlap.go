@@ -55,6 +55,18 @@ func MakeName(text, language string) Name {
 	return n
 }
 
+// MakeAnchor is [MakeName] for an anchor, in which the number of a chapter counts as other words do
+// (numbering.go).
+func MakeAnchor(text, language string) Name {
+	n := MakeName(text, language)
+	for _, list := range [...][]nameWord{n.words, n.divided} {
+		for i := range list {
+			list[i].number = false
+		}
+	}
+	return n
+}
+
 // Overlap is how much a query and a name agree, from 0 to 1.
 func (n *Name) Overlap(query []query.Word) float64 {
 	most := overlap(n.words, query, n.dotted)
@@ -62,16 +74,6 @@ func (n *Name) Overlap(query []query.Word) float64 {
 		most = max(most, overlap(n.divided, query, n.dotted))
 	}
 	return most
-}
-
-// Numbered is the name with the number of a chapter as words like others.
-func (n Name) Numbered() Name {
-	for _, list := range [...][]nameWord{n.words, n.divided} {
-		for i := range list {
-			list[i].number = false
-		}
-	}
-	return n
 }
 
 // with is the name with more words, as far as it lacks them.
