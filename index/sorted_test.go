@@ -67,12 +67,3 @@ func TestSorted(t *testing.T) {
 		}
 	}
 }
-
-// TestFoundCacheSize: the cache takes a share of the memory, within bounds.
-func TestFoundCacheSize(t *testing.T) {
-	for memory, want := range map[int64]int{64 << 20: leastFoundCache, 1 << 30: 64 << 20, 1<<63 - 1: mostFoundCache} {
-		if got := foundCacheSize(memory); got != want {
-			t.Errorf("of %d bytes: %d, want %d", memory, got, want)
-		}
-	}
-}
