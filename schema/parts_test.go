@@ -64,6 +64,29 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// TestEdgeBounds: targets that repeat what came before do not make a small value large without end.
+func TestEdgeBounds(t *testing.T) {
+	for _, tc := range []struct {
+		name          string
+		bytes, repeat int // of the first target, and how often it is repeated
+		ok            bool
+	}{
+		{"a long target", maxEdgeRow, 0, true},
+		{"too long a target", maxEdgeRow + 1, 0, false},
+		{"as many bytes as a value may unpack to", maxEdgeRow, maxUnpacked/maxEdgeRow - 1, true},
+		{"more bytes", maxEdgeRow, maxUnpacked / maxEdgeRow, false},
+	} {
+		s := StoredEdges{Targets: slices.Repeat([]string{strings.Repeat("x", tc.bytes)}, 1+tc.repeat)}
+		var last error
+		for _, err := range EdgeTargets([]txn.Version{{Name: Edges.Name, Value: txn.Value{Data: s.Encode()}}}) {
+			last = err
+		}
+		if errors.Is(last, store.ErrCorrupt) == tc.ok {
+			t.Errorf("%s: %v", tc.name, last)
+		}
+	}
+}
+
 func someLinks(random *rand.Rand) []TargetLinks {
 	var links []page.Link
 	for range random.IntN(20) {

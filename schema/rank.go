@@ -111,14 +111,14 @@ func (d dec) targets(yield func(target []byte) bool) (all bool) {
 		d.Fail()
 	}
 	var last []byte
-	for i := uint64(0); i < n && !d.Failed(); i++ {
+	for i, total := uint64(0), 0; i < n && !d.Failed(); i++ {
 		same := d.Uint()
 		if same > uint64(len(last)) {
 			d.Fail()
 			break
 		}
 		last = append(last[:same], d.Bytes()...)
-		if len(last) > maxEdgeRow {
+		if total += len(last); len(last) > maxEdgeRow || total > maxUnpacked {
 			d.Fail()
 			break
 		}
