@@ -100,7 +100,7 @@ type bucket struct {
 type slot struct {
 	tag   uint64 // of the column; 0 if the slot is free
 	bound uint64
-	rest  uint64 // moreHintBits of the column's first hash, then seq, and in the lowest bit known
+	rest  uint64 // moreBits of the column's first hash, then seq, and in the lowest bit known
 }
 
 const (
@@ -269,7 +269,7 @@ func (h *Table) Drop(c Hash, ts, seq uint64) {
 	}
 }
 
-// Fill notes what a reader of the view met.seq found: the newest version, or none.
+// Fill notes what a reader of the view met.Seq found: the newest version, or none.
 func (h *Table) Fill(met Hint) {
 	b, values := h.bucket(met.Column)
 	defer b.mu.Unlock()
