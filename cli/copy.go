@@ -180,7 +180,7 @@ func isFresh(p oracle.Process) bool { return time.Since(p.Beat).Abs() < oracle.D
 var errSourceInUse = errors.New("the source of the copy is in use")
 
 func usedBy(p oracle.Process) error {
-	return fmt.Errorf("%w: process %d on %s works on it", errSourceInUse, p.PID, p.Host)
+	return fmt.Errorf("%w: process %d on %s is using it", errSourceInUse, p.PID, p.Host)
 }
 
 // refuseOthers fails if another process has a liveness token in the table and is alive: its

@@ -198,7 +198,7 @@ func (keptOpen) Close() error { return nil }
 // works like one with a data directory. Otherwise only `indexer worker` runs observers.
 func (a *app) openShared(ctx context.Context, loads bool) (*session, error) {
 	if a.beginsCrawl && a.standby != nil && a.cfg.Oracle != "" {
-		return nil, &usageError{reason: "a server does not crawl into a store that several processes share: a crawler that is cut off from the others must end, and the search page would end with it; run `indexer crawl` beside it", help: "indexer serve"}
+		return nil, &usageError{reason: "a server does not crawl into a store that several processes share: a crawler that is cut off from the others gives up its hosts and joins them again, and the server could not answer searches meanwhile; run `indexer crawl` beside it", help: "indexer serve"}
 	}
 	s, err := a.newSession(loads)
 	if err != nil {

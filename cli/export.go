@@ -29,8 +29,8 @@ state at that moment.
 
   jsonl      one JSON object per line. Documents, sorted by URL: url, title, text,
              language, rank, members, content_key, fetched_at, inlinks. Links:
-             source, target, anchor. json is the same format, with errors as JSON,
-             too
+             source, target, anchor. json is the same format, and also reports
+             errors as JSON
   parquet    the same, for DuckDB, Spark, pandas
   ranks-csv  hosts by harmonic centrality and by rank, in the layout of Common
              Crawl's ranks files

@@ -82,7 +82,7 @@ func (o *onlooker) findIndexProblem(ctx context.Context, s *state) error {
 	switch {
 	case errors.Is(err, index.ErrNoIndex) && own == "": // nothing was exported yet
 	case errors.Is(err, index.ErrNoIndex):
-		s.problem("the index at %s is gone: `indexer reindex` makes it again from the store", at)
+		s.problem("the index at %s is gone: `indexer reindex` rebuilds it from the store", at)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:

@@ -43,8 +43,8 @@ pages whose main contents are nearly the same: the best one. The others are list
 it. --unfold shows them all.
 
 After --per-host hits of one host, the first ten prefer hits of other hosts that fit
-nearly as well.
---explain shows how each score was computed; docs/ranking.md explains the numbers.`
+nearly as well. --explain shows how each score was computed; docs/ranking.md explains
+the numbers.`
 
 // queryFlags are the flags of query that set no settings.
 type queryFlags struct {

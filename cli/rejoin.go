@@ -16,12 +16,12 @@ func (st *standby) rejoin(ctx context.Context) {
 			old := st.session
 			st.session = s
 			st.move(s.place(), drainTime)
-			st.say("other processes had found this server dead, because it was stopped or cut off for a while; it has joined them again")
+			st.say("other processes had considered this server dead, because it was stopped or cut off for a while; it has joined them again")
 			st.app.log.Info("closed the store that had been open before", zap.Error(old.close(ctx)))
 			return
 		}
 		if ctx.Err() == nil {
-			st.say("other processes have found this server dead, and it cannot join them again yet: %v", err)
+			st.say("other processes consider this server dead, and it cannot join them again yet: %v", err)
 		}
 		if !st.rest(ctx, pause, false) {
 			return

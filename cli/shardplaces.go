@@ -153,7 +153,7 @@ func (s *shardSearch) findHolders(ctx context.Context) (*shardPlaces, error) {
 		case h.Place.Host == host && index.Exists(dir):
 			p.at[shard] = shardPlace{dir: dir}
 		default:
-			p.missing = append(p.missing, fmt.Sprintf("%v: %s keeps it and answers no searches; start that worker with --serve", shard, h.Place))
+			p.missing = append(p.missing, fmt.Sprintf("%v: %s keeps it but does not answer searches; start that worker with --serve", shard, h.Place))
 		}
 	}
 	return p, nil

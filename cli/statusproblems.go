@@ -28,7 +28,7 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 	switch {
 	case serving:
 	case hasOracles && holder.Token != "" && s.isElsewhere(holder.Address):
-		say("none of the oracles that the settings name serves, so nothing that has these settings can commit; the last one to serve was at %s: correct the setting oracle of all processes, or start one at an address that it names", holder.Address)
+		say("none of the oracles that the settings name serves, so no process with these settings can commit; the last one to serve was at %s: correct the setting oracle of all processes, or start one at an address that it names", holder.Address)
 	case hasOracles:
 		say("none of the oracles serves, so nothing can commit: start one with `indexer oracle`")
 	case holder.Token != "" && holder.Address != "":

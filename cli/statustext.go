@@ -191,7 +191,7 @@ func (c *crawlState) lines(now time.Time) (lines []string) {
 		lines = append(lines, text)
 	}
 	if c.Free > 0 {
-		lines = append(lines, fmt.Sprintf("nobody: %d of %d partitions", c.Free, c.Partitions))
+		lines = append(lines, fmt.Sprintf("no crawler: %d of %d partitions", c.Free, c.Partitions))
 	}
 	if c.Waiting > 0 {
 		lines = append(lines, count(c.Waiting, "message")+" to crawlers waiting")
