@@ -8,7 +8,7 @@ import (
 // otherSite is how many links of the same site a link of another site is worth.
 const otherSite = 5
 
-// votes is what the links with an anchor count together.
+// votes returns what all links with this anchor together count.
 func votes(a Anchor) int { return a.Count + (otherSite-1)*a.Others }
 
 // anchorNames is an analysed anchor.
@@ -17,7 +17,7 @@ type anchorNames struct {
 	search.Name
 }
 
-// takeAnchors reads a stored list of anchors.
+// takeAnchors reads and analyses a stored list of anchors.
 func takeAnchors(stored, language string) ([]anchorNames, error) {
 	var anchors []Anchor
 	if err := fromJSON([]byte(stored), &anchors); err != nil {

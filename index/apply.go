@@ -44,9 +44,9 @@ import (
 // that arrives before its document is dropped: the pipeline reads both when it computes a
 // document, and a separate update is sent again in the next round.
 
-// Apply makes changes durable, in one transaction, and then returns. It analyses the
-// documents in the calling goroutine, so call it from several. On an error nothing of this
-// call is in the index, except that it may be after a cancelled context.
+// Apply makes changes durable in one transaction before it returns. It analyses the documents
+// in the calling goroutine, so call it from several goroutines. On an error, the index has
+// none of these changes, unless the context was cancelled: then it may have all of them.
 func (w *Writer) Apply(ctx context.Context, changes []Change) error {
 	if len(changes) == 0 {
 		return nil
@@ -69,7 +69,7 @@ func (w *Writer) Apply(ctx context.Context, changes []Change) error {
 	})
 }
 
-// stored is what the index knows of a cluster or a URL.
+// stored is what the index knows about a cluster or a URL.
 type stored struct {
 	id      int64
 	cluster []byte
@@ -115,8 +115,8 @@ func (t *tables) change(p *prepared) error {
 	return t.insert(p)
 }
 
-// claimURL is rule 3. It drops the document of another cluster that holds p's URL, or
-// reports that p may not have the URL.
+// claimURL applies rule 3. It drops the document of another cluster that holds p's URL,
+// or reports that p may not have the URL.
 func (t *tables) claimURL(p *prepared) (bool, error) {
 	var h stored
 	found, err := t.row("SELECT id, cluster, seq, digest FROM docs WHERE url=?", []any{string(p.Doc.URL)}, &h.id, &h.cluster, &h.seq, &h.digest)

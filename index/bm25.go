@@ -38,8 +38,8 @@ func weightsOf(w *search.Weights) columnWeights {
 }
 
 // scores computes the scores of documents, in ascending order of ids, by the phrases of an
-// expression; one list for each of the weights. The statistics are those of all documents,
-// which may be in several shards.
+// expression. It returns one list for each of the weights. The statistics are those of all
+// documents, which may be in several shards.
 func (x *textIndex) scores(ctx context.Context, expr *query.Expr, st search.Statistics, ids []int64, weights ...columnWeights) ([][]float64, error) {
 	k, err := x.saturation(ctx, st, ids)
 	if err != nil {
@@ -81,7 +81,7 @@ func saturation(st search.Statistics, tokens float64) float64 {
 	return bm25K1 * (1 - bm25B + bm25B*tokens/(float64(st.Tokens)/float64(st.Rows)))
 }
 
-// bm25 is what a phrase with this weighted frequency adds to a score.
+// bm25 returns what a phrase with this weighted frequency adds to a score.
 func bm25(idf, frequency, saturation float64) float64 {
 	return idf * (frequency * (bm25K1 + 1) / (frequency + saturation))
 }
@@ -111,7 +111,7 @@ func addScores(phrase *query.Expr, idf float64, f *found, ids []int64, k []float
 	}
 }
 
-// idf is that of a phrase that some of all documents have.
+// idf returns the inverse document frequency of a phrase that this many of the documents have.
 func idf(rows int64, documents int) float64 {
 	have := float64(documents)
 	if idf := math.Log((float64(rows) - have + 0.5) / (have + 0.5)); idf > 0 {
@@ -120,16 +120,16 @@ func idf(rows int64, documents int) float64 {
 	return leastIDF
 }
 
-// scored is a document with its BM25.
+// scored is a document with its BM25 score.
 type scored struct {
 	id   int64
 	text float64
 }
 
-// better is the order of documents by text; equal scores are ordered by row id.
+// better orders documents by score, highest first, and equal scores by row id.
 func better(a, b scored) int { return cmp.Or(cmp.Compare(b.text, a.text), cmp.Compare(a.id, b.id)) }
 
-// bestOf is the best n documents, in order.
+// bestOf returns the best n documents, in order.
 func bestOf(ids []int64, scores []float64, n int) []scored {
 	if n <= 0 {
 		return nil

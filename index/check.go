@@ -8,7 +8,7 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 )
 
-// agreements are queries whose result is 0 in a sound index, and what is wrong otherwise.
+// agreements lists queries whose result is 0 in a sound index, and says what is wrong if it is not.
 var agreements = []struct{ wrong, query string }{
 	{"documents without full-text entry", "SELECT count(*) FROM docs WHERE id NOT IN (SELECT id FROM fts_docsize)"},
 	{"full-text entries without document", "SELECT count(*) FROM fts_docsize WHERE id NOT IN (SELECT id FROM docs)"},
@@ -22,8 +22,8 @@ var agreements = []struct{ wrong, query string }{
 	{"clusters both deleted and present", "SELECT count(*) FROM docs WHERE cluster IN (SELECT cluster FROM tombstones)"},
 }
 
-// Check looks for damage: it runs SQLite's integrity check, which includes that of the
-// full-text index, and compares the tables with each other, every document with its
+// Check looks for damage. It runs SQLite's integrity check, which also checks the
+// full-text index. It compares the tables with each other, every document with its
 // checksums, and the full-text entries with what analysis makes of the documents today. It
 // reads the whole index. The error wraps [ErrCorrupt] and says what was found.
 func (v *View) Check(ctx context.Context) error {
@@ -44,7 +44,7 @@ func (v *View) Check(ctx context.Context) error {
 	if n, err := v.checkLengths(ctx); err != nil {
 		found = append(found, err)
 	} else if n > 0 {
-		found = append(found, fmt.Errorf("%d documents whose length is not that of their full-text entry", n))
+		found = append(found, fmt.Errorf("%d documents whose length differs from that of their full-text entry", n))
 	}
 	if err := v.checkDocuments(ctx); err != nil {
 		found = append(found, err)
@@ -113,25 +113,25 @@ func (v *View) checkDocuments(ctx context.Context) error {
 	if have, err := v.storedTerms(ctx); err != nil {
 		return err
 	} else if have != want.terms && m.analyzer == analysis.Version {
-		return errors.New("full-text entries are not those of the documents")
+		return errors.New("full-text entries do not match the documents")
 	}
 	if have, err := v.storedSketches(ctx); err != nil {
 		return err
 	} else if have != want.sketches && m.analyzer == analysis.Version {
-		return errors.New("sketches are not those of the documents")
+		return errors.New("sketches do not match the documents")
 	}
 	if have, err := v.storedHeadings(ctx); err != nil {
 		return err
 	} else if have != want.headings {
-		return errors.New("headings are not those of the documents")
+		return errors.New("headings do not match the documents")
 	}
 	if same, err := v.sameRepeats(ctx, want.repeats); err != nil {
 		return err
 	} else if !same && m.analyzer == analysis.Version {
-		return errors.New("counts of repeated text are not those of the documents")
+		return errors.New("counts of repeated text do not match the documents")
 	}
 	if read.Documents != v.state.Documents || read.Sum != v.state.Sum {
-		return fmt.Errorf("%d documents, and not those that were written, which are %d", read.Documents, v.state.Documents)
+		return fmt.Errorf("the %d documents are not the %d that were written", read.Documents, v.state.Documents)
 	}
 	return nil
 }

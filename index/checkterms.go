@@ -31,8 +31,7 @@ func (s *termSums) add(column string, term []byte, occurrences, documents int64)
 	s.documents += sum * uint64(documents)
 }
 
-// analysed is what the analysis makes of documents: sums over the terms, and over the
-// sketches.
+// analysed has sums over what the analysis makes of documents.
 type analysed struct {
 	terms    termSums
 	sketches sketchSum
@@ -69,8 +68,8 @@ func (s *termSums) addColumns(c analysis.Columns) {
 	}
 }
 
-// storedTerms are the sums over the full-text table. They need a temporary table in memory,
-// which a read-only connection has to be allowed to make.
+// storedTerms returns the sums over the full-text table. They need a temporary table in
+// memory, so storedTerms makes a read-only connection writable until it returns.
 func (v *View) storedTerms(ctx context.Context) (s termSums, err error) {
 	for _, do := range []string{"PRAGMA query_only=0", "CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, " + fullTextTable + ", 'col')"} {
 		if _, err := v.tx.ExecContext(ctx, do); err != nil {

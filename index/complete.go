@@ -15,21 +15,21 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// completions is the table of a reader. It is made at the first question, and made again at a
-// question after the index has changed, but so rarely that it takes at most a fiftieth of a
-// processor. In between, it is that of an earlier state, because a title may appear in
+// completions is the table of a reader. The first question makes it. A question after the
+// index has changed makes it again, but so rarely that this takes at most a fiftieth of a
+// processor. In between, the table is that of an earlier state: a title may appear in
 // suggestions a minute late.
 //
-// Nobody waits for a table that another call is making: they get the last one, or nothing. It
-// takes seconds for a large index, and visitors who type would otherwise keep all
-// connections of the reader until then.
+// No call waits for a table that another call is making: it gets the last table, or nothing.
+// Making a table takes seconds for a large index, and until then visitors who type would keep
+// all connections of the reader.
 type completions struct {
 	making sync.Mutex // held while the table is made
 
 	mu    sync.Mutex
 	table *completion.Table
-	state State     // that it was made of
-	until time.Time // before which it is not made again
+	state State     // the table is made of this state
+	until time.Time // the table is not made again before
 }
 
 // Bounds of how often the table is made.
@@ -38,7 +38,7 @@ const (
 	completionsShare = 50 // times as long as it took to make
 )
 
-// of is the table for a state of the index, or an earlier one; nil if there is none yet.
+// of returns the table for a state of the index, or an earlier one, or nil if there is none yet.
 func (c *completions) of(ctx context.Context, state State, fill func(context.Context, *completion.Builder) error) (*completion.Table, error) {
 	if table, usable := c.usable(state); usable || !c.making.TryLock() {
 		return table, nil
@@ -60,7 +60,7 @@ func (c *completions) of(ctx context.Context, state State, fill func(context.Con
 	return table, nil
 }
 
-// usable is the table, and whether it need not be made again.
+// usable returns the table, and whether it need not be made again.
 func (c *completions) usable(state State) (*completion.Table, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -35,8 +35,8 @@ func pack(text string) (head, rest []byte) {
 	return head, rest
 }
 
-// packPart compresses into a buffer that is kept for the next text. The result has no spare
-// room, because it waits for its transaction. It is never nil, which would be NULL.
+// packPart compresses into a buffer that is kept for the next text. It returns a copy without
+// spare room, because that waits for its transaction. The copy is never nil, which would be NULL.
 func packPart(text string) []byte {
 	buffer := texts.Get().(*[]byte)
 	defer texts.Put(buffer)
@@ -50,7 +50,7 @@ func packPart(text string) []byte {
 	return append(part, block...)
 }
 
-// unpack is the text of the given parts, concatenated.
+// unpack returns the text of the given parts, concatenated.
 func unpack(parts ...[]byte) (string, error) {
 	buffer := texts.Get().(*[]byte)
 	defer texts.Put(buffer)
@@ -75,7 +75,7 @@ func unpack(parts ...[]byte) (string, error) {
 
 var errSum = errors.New("wrong checksum")
 
-// partLen is the length of a part of a text. It checks the part before anything is
+// partLen returns the length of a part of a text. It checks the part before anything is
 // allocated for it.
 func partLen(p []byte) (int, error) {
 	if len(p) < sumSize || binary.LittleEndian.Uint32(p) != crc32.Checksum(p[sumSize:], castagnoli) {
@@ -91,7 +91,7 @@ func partLen(p []byte) (int, error) {
 // texts are buffers for compression and decompression.
 var texts = sync.Pool{New: func() any { b := make([]byte, 0, headSize); return &b }}
 
-// keep keeps a grown buffer, unless it is too large.
+// keep stores a grown buffer in buffer, unless it is too large.
 func keep(buffer *[]byte, b []byte) {
 	if cap(b) <= 4*headSize {
 		*buffer = b

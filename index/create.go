@@ -14,9 +14,9 @@ import (
 	"github.com/webindexer/indexer/index/cksumvfs"
 )
 
-// create makes an empty index, complete under another name and then renamed. So a process
-// killed here leaves either no index or a complete one, and the header of an index is never
-// only in a log. The caller holds the lock of the writer.
+// create makes an empty index: it completes it under another name and then renames it. So a
+// process killed here leaves either no index or a complete one, and the header of an index
+// is never only in a log. The caller holds the writer's lock.
 func create(ctx context.Context, path string) error {
 	// Log files without their database would be replayed into the new one.
 	if err := removeDatabase(path); err != nil {
@@ -39,8 +39,7 @@ func createFile(ctx context.Context, path, succeeds string) (err error) {
 	if err := removeDatabase(path); err != nil {
 		return fmt.Errorf("remove the files of a killed process: %w", err)
 	}
-	// The log files of SQLite get the mode of the database, which is what the umask
-	// leaves.
+	// SQLite's log files get the mode of the database, which the umask restricts.
 	if err := os.WriteFile(path, cksumvfs.Empty(applicationID, FormatVersion), 0o666); err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func createFile(ctx context.Context, path, succeeds string) (err error) {
 }
 
 // syncDir makes a rename in dir durable. Systems that cannot sync a directory (Windows) do
-// this by themselves.
+// so by themselves.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -6,17 +6,17 @@
 // waiting requests into one SQLite transaction. [OpenReader] opens a reader: any number of
 // processes can read, with or without a writer, even after a writer was killed.
 //
-// Package search finds and ranks documents. It asks one [View], or the shards of an index that is
-// divided ([LocalShard]), and knows nothing of files.
+// Package search finds and ranks documents. It asks one [View], or the shards of a divided index
+// ([LocalShard]), and knows nothing about files.
 //
-// Other work that needs no files is in packages of its own, too: analysis turns texts into
-// tokens, query turns queries as typed into expressions, postings decodes the lists of FTS5,
-// snippet cuts snippets from texts, spelling compares words, completion completes typed
-// text, and cksumvfs puts a checksum on each page.
+// Other packages do work that needs no files: analysis turns texts into tokens, query turns
+// queries as typed into expressions, postings decodes the lists of FTS5, snippet cuts
+// snippets from texts, spelling compares words, completion completes typed text, and
+// cksumvfs puts a checksum on each page.
 //
-// FTS5 stores the full-text index, but Go code analyses all text; FTS5 only sees finished
-// tokens. It answers no searches either: matches.go and bm25.go do, from its posting lists.
+// FTS5 stores the full-text index, but Go code analyses all text: FTS5 sees only finished
+// tokens. Nor does FTS5 answer searches: matches.go and bm25.go do, from its posting lists.
 //
-// The package knows nothing of transactions or observers. The top of apply.go says what it
-// promises to a pipeline that delivers at least once and in any order.
+// The package knows nothing about transactions or observers. The top of apply.go says what
+// it promises to a pipeline that delivers at least once and in any order.
 package index

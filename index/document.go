@@ -34,7 +34,7 @@ type Document struct {
 	Anchors []Anchor
 	Inlinks int
 
-	// Digest is a digest of whatever the caller compares documents by ([State]).
+	// Digest is a digest of whatever the caller uses to compare documents ([State]).
 	Digest [8]byte
 }
 
@@ -46,9 +46,9 @@ type Anchor struct {
 	Others int `json:"others,omitempty"`
 }
 
-// FromOtherSite reports whether a link comes from a different site than the one that it
-// leads to. A site is a host, with or without www., on any scheme and port. What people
-// write about the pages of others says more than the menus of their own pages.
+// FromOtherSite reports whether a link leads to a different site. A site is a host, with
+// or without www., on any scheme and port. What people write about other people's pages
+// says more than the menus of their own pages.
 func FromOtherSite(source, target page.URL) bool {
 	return search.HostOf(source) != search.HostOf(target)
 }
@@ -63,10 +63,10 @@ type Change struct {
 	Thumbnail []byte
 }
 
-// Upsert is the change that gives a cluster this document.
+// Upsert returns the change that gives d's cluster this document.
 func Upsert(d *Document) Change { return Change{Doc: d, Cluster: d.Cluster, Seq: d.Seq} }
 
-// Delete is the change that leaves a cluster without a document.
+// Delete returns the change that leaves a cluster without a document.
 func Delete(cluster page.ContentKey, seq uint64) Change {
 	return Change{Cluster: cluster, Seq: seq}
 }
@@ -119,7 +119,7 @@ func validTime(t time.Time) bool {
 	return t.IsZero() || (t.Year() >= 1678 && t.Year() <= 2261)
 }
 
-// packTime is nanoseconds since 1970, 0 for an unknown time.
+// packTime returns nanoseconds since 1970, 0 for an unknown time.
 func packTime(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

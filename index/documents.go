@@ -75,8 +75,8 @@ func scanDocument(row interface{ Scan(...any) error }) (d Document, err error) {
 	return d, nil
 }
 
-// scan scans the columns of rowColumns, and then others. It rejects a row that does not
-// match its checksum.
+// scan scans the columns of rowColumns, and then others. It rejects a row whose checksum
+// does not match.
 func (r *storedRow) scan(scan func(...any) error, others ...any) error {
 	var sum int64
 	columns := []any{&r.cluster, &r.seq, &r.url, &r.hash, &r.language, &r.title, &r.inlinks, &r.membersTotal, &r.members, &r.anchors, &r.digest, &sum}
@@ -84,7 +84,7 @@ func (r *storedRow) scan(scan func(...any) error, others ...any) error {
 		return err
 	}
 	if r.sum() != sum || len(r.cluster) != len(page.ContentKey{}) || len(r.hash) != len(textHash{}) || len(r.digest) != 8 {
-		return fmt.Errorf("%w: %q: its row does not have its checksum", ErrCorrupt, r.url)
+		return fmt.Errorf("%w: %q: its row does not match its checksum", ErrCorrupt, r.url)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (v *View) Digest(ctx context.Context, cluster page.ContentKey) (digest [8]b
 	return [8]byte(b), true, nil
 }
 
-// Entries lists all documents, by cluster. It ends at the first error.
+// Entries lists all documents, by cluster. It stops at the first error.
 func (v *View) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		err := v.entries(ctx, func(e Entry) bool { return yield(e, nil) })

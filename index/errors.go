@@ -11,13 +11,13 @@ import (
 	"github.com/webindexer/indexer/index/cksumvfs"
 )
 
-// Sentinels that callers tell apart, with errors.Is.
+// Errors that callers tell apart with errors.Is.
 var (
 	// ErrNoIndex: the directory holds no index yet.
 	ErrNoIndex = errors.New("no index yet")
 	// ErrLocked: another writer, in this or another process, has the index open.
 	ErrLocked = errors.New("index already has a writer")
-	// ErrForeign: the file in the place of the index is not an index.
+	// ErrForeign: the file where the index should be is not an index.
 	ErrForeign = errors.New("not an index file")
 	// ErrNewerFormat: the index was written by a newer version of the program.
 	ErrNewerFormat = errors.New("index format is newer than this program")
@@ -66,7 +66,7 @@ func explain(dir, path, what string, err error) error {
 		return fmt.Errorf("index %s: %s: %w", dir, what, err)
 	}
 	if cksumvfs.IsFault(extendedCode(err)) {
-		return fmt.Errorf("index %s: %s: %w: a page of %s does not have its checksum: %w", dir, what, ErrCorrupt, path, err)
+		return fmt.Errorf("index %s: %s: %w: a page of %s does not match its checksum: %w", dir, what, ErrCorrupt, path, err)
 	}
 	return fmt.Errorf("index %s: %s: %w: %s: %w", dir, what, ErrCorrupt, path, err)
 }

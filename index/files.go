@@ -24,7 +24,7 @@ import (
 // to the other, to be replayed into it.
 var shardFile = regexp.MustCompile(`^shard-000(?:\.([1-9][0-9]{0,8}))?\.sqlite$`)
 
-// unfinished is the suffix of a file that is not in place yet.
+// unfinished is the suffix of a file that is not yet in place.
 const unfinished = ".new"
 
 func shardName(number int) string {
@@ -34,7 +34,7 @@ func shardName(number int) string {
 	return fmt.Sprintf("shard-000.%d.sqlite", number)
 }
 
-// shardNumber is the number of an index file by its name, 0 for other files.
+// shardNumber returns the number of an index file by its name, 0 for other files.
 func shardNumber(name string) int {
 	m := shardFile.FindStringSubmatch(name)
 	switch {
@@ -50,8 +50,8 @@ func shardNumber(name string) int {
 	return n
 }
 
-// currentNumber is the highest number of a file in dir, 0 if there is none. It is 0, too,
-// if the directory cannot be listed; checkFile then returns the error.
+// currentNumber returns the highest number of a file in dir. It returns 0 if there is
+// none, or if the directory cannot be listed: then checkFile returns the error.
 func currentNumber(dir string) (highest int) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func currentNumber(dir string) (highest int) {
 	return highest
 }
 
-// shardPath is the path of the index in dir, or of the first file if there is none.
+// shardPath returns the path of the index in dir, or of the first file if there is none.
 func shardPath(dir string) string { return filepath.Join(dir, shardName(max(1, currentNumber(dir)))) }
 
 // logSuffixes are the suffixes of the files that SQLite keeps next to a database.
@@ -82,7 +82,7 @@ func databaseOf(name string) string {
 
 // removeDatabase removes a database and the files that SQLite keeps next to it. The
 // database goes first: without its log, it would be read as an older state. A process killed
-// in between leaves the log, which would be replayed into the next database of this name.
+// in between leaves the log, which SQLite would replay into the next database of this name.
 func removeDatabase(path string) error { return errors.Join(removeFile(path), removeLogs(path)) }
 
 // removeLogs removes the files that SQLite keeps next to a database.
@@ -94,7 +94,7 @@ func removeLogs(path string) error {
 	return errors.Join(errs...)
 }
 
-// removeFile removes a file, which may be missing.
+// removeFile removes a file. It is not an error if the file is missing.
 func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -103,7 +103,7 @@ func removeFile(path string) error {
 }
 
 // removeOthers removes index files that were replaced, those of unfinished rebuilds, and logs
-// of either whose database is gone. The caller holds the lock of the writer.
+// of either whose database is gone. The caller holds the writer's lock.
 func removeOthers(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -126,7 +126,7 @@ func removeOthers(dir string) error {
 
 // Replaced reports whether another file has taken the place of the one that the reader
 // opened: a rebuild has ended, or other files were put there. A reader answers from its own
-// file while it has connections to it. While there is no file, Replaced is false.
+// file while it has connections to it. While there is no file at all, Replaced returns false.
 func (r *Reader) Replaced() bool {
 	now, err := os.Stat(shardPath(r.dir))
 	return err == nil && !os.SameFile(r.file, now)
@@ -135,7 +135,7 @@ func (r *Reader) Replaced() bool {
 // Exists reports whether there is an index in dir.
 func Exists(dir string) bool { return currentNumber(dir) > 0 }
 
-// SetAside renames a file that is in the place of the index, and the logs that SQLite keeps
+// SetAside renames a file that is where the index should be, and the logs that SQLite keeps
 // next to it, because the user may still need them. It returns the new path.
 //
 // The logs get their new names first and lose the old ones last. So whichever name the
@@ -162,7 +162,7 @@ func SetAside(dir string) (path string, err error) {
 // linkLogs gives the logs of a database second names.
 func linkLogs(from, to string) error {
 	for _, suffix := range logSuffixes {
-		if suffix == "-shm" { // SQLite makes it anew from the log
+		if suffix == "-shm" { // SQLite rebuilds it from the log
 			continue
 		}
 		if err := os.Link(from+suffix, to+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -9,9 +9,9 @@ import (
 
 // FTS5 collects the entries of a transaction in memory and writes them as one segment,
 // which costs far less than one segment per document, both now and when segments are
-// merged. It writes early if it has to. The writer takes care that it does not have to:
+// merged. It writes early if it has to. The writer makes sure that FTS5 never has to:
 //
-//  1. Row ids reach FTS5 in ascending order; a lower id than the last one makes it write.
+//  1. Row ids reach FTS5 in ascending order: an id below the last one makes it write.
 //     Therefore full-text changes wait in tables.fullText until the commit.
 //  2. No statement of the transaction opens a statement savepoint, since each savepoint
 //     makes every virtual table write. INSERT … RETURNING opens one, and so does a
@@ -21,7 +21,7 @@ import (
 
 // flushFullText writes the changes of the transaction to the full-text table.
 func (t *tables) flushFullText() error {
-	if err := t.flushLengths(); err != nil { // before any row of fts: see 2
+	if err := t.flushLengths(); err != nil { // before any row of fts: see rule 2
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.fullText)) {

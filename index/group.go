@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Group commit. Requests wait in their callers until the writer goroutine takes them. It
-// takes all waiting requests, up to groupSize documents, and runs them as one SQLite
-// transaction; meanwhile the next group gathers. No request waits for company: alone, it is
-// committed at once; under load, groups grow by themselves. (A fixed delay of some
+// Group commit. Callers wait until the writer goroutine takes their requests. It takes all
+// waiting requests, up to groupSize documents, and runs them as one SQLite transaction;
+// meanwhile the next group gathers. No request waits for others: a single request is
+// committed at once, and under load groups grow by themselves. (A fixed delay of some
 // milliseconds would slow down every lone request, and would fill a group only if requests
 // arrive faster than they are served, when groups fill anyway.)
 //
@@ -18,8 +18,8 @@ import (
 // fails, its requests are run again one by one, so that only the request that cannot be
 // applied gets the error.
 
-// groupSize is the number of documents at which a group takes no more requests. A single
-// request may be larger.
+// A group with groupSize documents or more takes no more requests. A single request may
+// be larger.
 const groupSize = 500
 
 type request struct {
@@ -52,8 +52,8 @@ func (w *Writer) submit(ctx context.Context, size int, run func(*tables) error) 
 func (w *Writer) run() {
 	pause := time.NewTimer(quiet) // merge what an earlier process left
 	defer pause.Stop()
-	// Before the first change arrives, so that it need not wait. If this fails, the first new word
-	// reads the words again, and its change gets the error.
+	// Read the words before the first change arrives, so that it need not wait. If that fails, the
+	// first change with a new word tries again, and gets the error.
 	_ = w.tx.beginWords()
 	for {
 		select {
@@ -67,15 +67,15 @@ func (w *Writer) run() {
 				pause.Reset(0)
 			}
 		case <-w.closing:
-			return // waiting requests see closing, too
+			return // waiting requests also see closing
 		}
 	}
 }
 
 // merge does a part of the merging, and reports whether there is more. A full disk only
-// postpones it: nothing is lost, no query fails, and the next change that must be written
-// reports it. Otherwise a load whose last change fills the disk would end with an error of a
-// merge, although it had written everything.
+// postpones merging: nothing is lost, no query fails, and the next change that must be
+// written reports the full disk. Otherwise a load whose last change fills the disk would end
+// with a merge error, although it had written everything.
 func (w *Writer) merge() (more bool) {
 	more, err := w.tx.merge()
 	if w.mergeErr = nil; err != nil && !IsFull(err) {

@@ -13,8 +13,8 @@ import (
 )
 
 // A heading with an address of its own (#fragment) names a part of a page, as an anchor names
-// a page: the reference of all settings is the right page for the name of one. So the second
-// sort compares the query with these headings, too (search/rerank.go).
+// a page: the reference of all settings is the right page for the name of one setting. So the
+// second sort also compares the query with these headings (search/rerank.go).
 //
 // They are stored with the anchors, as text: cutting them out of the texts of thirty
 // candidates would decompress a megabyte for each query.
@@ -22,15 +22,15 @@ import (
 const (
 	// maxHeadings bounds the headings of a document that are compared with queries.
 	maxHeadings = 256
-	// maxHeading bounds each of them, in bytes. What is longer is not a name.
+	// maxHeading bounds each heading, in bytes. A longer one is not a name.
 	maxHeading = 128
-	// headingMost is what a heading that is the query counts, where an anchor of many links
-	// counts 1. Of 0.5 to 1, with the agreement to the power of 2 to 4, none was better
-	// (docs/ranking-experiments.md).
+	// headingMost is the weight of a heading that equals the query, where an anchor of many
+	// links weighs 1. Of 0.5 to 1, with the agreement to the power of 2 to 4, none was
+	// better (docs/ranking-experiments.md).
 	headingMost = 0.7
 )
 
-// headingsOf is the headings of a document as they are stored: one a line, each once.
+// headingsOf returns the headings of a document as they are stored: one per line, each once.
 func headingsOf(d *Document, o *page.Outline) string {
 	var b strings.Builder
 	seen := make(map[string]bool)
@@ -57,8 +57,8 @@ func takeHeadings(stored, language string) ([]search.Name, error) {
 	return list, nil
 }
 
-// bestHeading is how much a heading makes a page the answer to a query. As with titles, the
-// square separates the heading that is the query from those that share words with it.
+// bestHeading returns how much a heading makes a page the answer to a query. As with titles,
+// the square separates the heading that equals the query from those that share words with it.
 func bestHeading(headings []search.Name, words []query.Word) (best float64) {
 	for i := range headings {
 		best = max(best, headings[i].Overlap(words))
@@ -66,7 +66,7 @@ func bestHeading(headings []search.Name, words []query.Word) (best float64) {
 	return headingMost * best * best
 }
 
-// headingSum is a sum over the documents of their headings.
+// headingSum is a sum of hashes of the headings of documents.
 type headingSum uint64
 
 func (s *headingSum) add(cluster []byte, headings string) {
@@ -76,7 +76,7 @@ func (s *headingSum) add(cluster []byte, headings string) {
 	*s += headingSum(h.Sum64())
 }
 
-// storedHeadings is the sum over the table.
+// storedHeadings returns the sum over all documents in the table docs.
 func (v *View) storedHeadings(ctx context.Context) (s headingSum, err error) {
 	rows, err := v.tx.QueryContext(ctx, "SELECT cluster, headings FROM docs")
 	err = eachRow(rows, err, func() error {

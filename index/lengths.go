@@ -13,10 +13,10 @@ import (
 )
 
 // The number of tokens of a document, in all columns, is needed for every match of a query.
-// FTS5 keeps it in a row per document (fts_docsize), and reading a row would be the greater
-// part of the cost of a match. So this table has it again, for lengthBlock documents per
-// row, written in the transaction of the documents. Two bytes per document would be too
-// few, and four are simpler than varints.
+// FTS5 keeps it in a row per document (fts_docsize), and reading that row would be most of
+// the cost of a match. So this table has it again, for lengthBlock documents per row,
+// written in the transaction of the documents. Two bytes per document would be too few, and
+// four are simpler than varints.
 const lengthsSQL = `
 CREATE TABLE lengths(block INTEGER PRIMARY KEY, tokens BLOB NOT NULL); -- 4 bytes, little-endian, for each document from block*512
 `
@@ -48,8 +48,8 @@ func (b lengthBlocks) set(id int64, tokens uint32) {
 	b[id/lengthBlock] = block
 }
 
-// lengths is the lengths of documents, whose ids ascend. It reads the blocks that are not
-// in the cache.
+// lengths returns the lengths of documents, whose ids must ascend. It reads the blocks
+// that are not in the cache.
 func (v *View) lengths(ctx context.Context, ids []int64) ([]uint32, error) {
 	b := make(lengthBlocks)
 	var missing []int64
@@ -135,8 +135,8 @@ func (t *tables) flushLengths() error {
 	return nil
 }
 
-// storedLengths is the lengths of all documents as FTS5 has them: a variable-length integer
-// for each column.
+// storedLengths returns the lengths of all documents as FTS5 has them. FTS5 stores a
+// variable-length integer for each column.
 func storedLengths(ctx context.Context, q querier) (lengthBlocks, error) {
 	blocks := make(lengthBlocks)
 	rows, err := q.QueryContext(ctx, "SELECT id, sz FROM fts_docsize ORDER BY id")
@@ -160,7 +160,8 @@ func storedLengths(ctx context.Context, q querier) (lengthBlocks, error) {
 	return blocks, err
 }
 
-// checkLengths compares the table with what FTS5 has.
+// checkLengths compares the table with what FTS5 has, and returns the number of documents
+// that differ.
 func (v *View) checkLengths(ctx context.Context) (wrong int, err error) {
 	want, err := storedLengths(ctx, v.tx)
 	if err != nil {

@@ -27,7 +27,7 @@ func (s LocalShard) Begin(ctx context.Context) (search.Session, error) {
 	return &ownView{viewShard{v: v}}, nil
 }
 
-// ownView is a session on a view of its own.
+// ownView is a session that owns its view.
 type ownView struct{ viewShard }
 
 // Ask implements search.Session.

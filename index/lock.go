@@ -11,8 +11,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// writerLock is held for the life of a writer: an exclusive SQLite transaction on an empty
-// database of its own. It uses the file locking of SQLite, so it works wherever the index
+// writerLock is held for the life of a writer: an exclusive SQLite transaction on a
+// separate, empty database. It uses SQLite's file locking, so it works wherever the index
 // does, even within one process, and ends with the process.
 type writerLock struct {
 	db   *sql.DB
@@ -45,7 +45,7 @@ func (l *writerLock) release() error {
 	return errors.Join(l.conn.Close(), l.db.Close()) // closing rolls back and unlocks
 }
 
-// sqliteCode is the primary result code of an SQLite error, 0 for others.
+// sqliteCode returns the primary result code of an SQLite error, 0 for others.
 func sqliteCode(err error) int { return extendedCode(err) & 0xFF }
 
 func extendedCode(err error) int {

@@ -14,7 +14,7 @@ import (
 // # The mark
 //
 // SQLite recovers a log up to the first damaged frame and silently drops the rest; it
-// treats a missing log as an empty one; and to it an older copy of the files is as good as
+// treats a missing log as an empty one; and it cannot tell an older copy of the files from
 // the files. In each case the index is sound, but old. So there is a file of one line next
 // to the directory of the index files, not in it. It says which files were written (their
 // ID) and how many transactions they had applied (State.Applied).
@@ -22,16 +22,16 @@ import (
 // The writer commits a transaction, writes the mark, and then tells its callers. A reader
 // reads the mark, takes its snapshot, and compares. Hence
 //
-//  1. What the mark says was committed before. A snapshot taken after reading the mark has
-//     at least as much, unless something was lost. So a sound index is never refused.
-//  2. Every acknowledged change is in the mark. If it is lost, every reader notices.
+//  1. What the mark says was committed before the mark was written. A snapshot taken after reading
+//     the mark has at least as much, unless something was lost. So a sound index is never refused.
+//  2. The mark counts every acknowledged change. If one is lost, every reader notices.
 //
-// A process that is killed before the commit leaves both as they were. One that is killed
-// between commit and mark leaves a mark that is one transaction behind, which is fine by
-// (1). The mark is overwritten in place, in one write of fewer bytes than a block, so a
-// kill does not cut it. A reader that reads during the write may see a mixture; the
-// checksum reveals that, and it reads again. After a power failure the mark may be ahead of
-// a log that was never synced: then something was lost, and the error is right.
+// A process killed before the commit leaves both as they were. A process killed between
+// commit and mark leaves a mark that is one transaction behind, which (1) allows. The mark
+// is overwritten in place, in one write of fewer bytes than a block, so a kill does not cut
+// it. A reader that reads during the write may see a mixture; the checksum reveals that,
+// and it reads again. After a power failure the mark may be ahead of a log that was never
+// synced: then something was lost, and the error is right.
 //
 // Files that replace others have an ID of their own, and know the ID of the mark that they
 // found (meta "succeeds", next.go). Between the rename and the new mark, that ID is
@@ -41,14 +41,14 @@ import (
 // next writer makes a mark.
 //
 // Rejected: the number in a file in the directory, because an older copy of the directory
-// includes it; a file mapped into memory, because a full disk becomes a signal; a mark by
-// rename, at twenty times the cost.
+// includes it; a file mapped into memory, because a full disk becomes a signal; replacing
+// the mark by a rename, because that costs twenty times as much.
 type mark struct {
 	id      string // of the files
 	applied uint64
 }
 
-// markPath is the path of the mark of the index in dir.
+// markPath returns the path of the mark of the index in dir.
 func markPath(dir string) string { return filepath.Clean(dir) + ".mark" }
 
 const markFormat = "index mark 1 %s %020d"
@@ -69,7 +69,7 @@ func parseMark(line string) (m mark, ok bool) {
 // errMark means that the file is not a mark.
 var errMark = errors.New("not a mark")
 
-// readMark reads the mark of the index in dir; nil if there is none.
+// readMark reads the mark of the index in dir. It returns nil if there is none.
 func readMark(dir string) (*mark, error) {
 	path := markPath(dir)
 	for try := 0; ; try++ {
@@ -83,7 +83,7 @@ func readMark(dir string) (*mark, error) {
 		if m, ok := parseMark(string(line)); ok {
 			return &m, nil
 		}
-		if try == 10 { // it was not just being written each time
+		if try == 10 { // a write in progress does not explain that many failures
 			return nil, fmt.Errorf("%w: %s: %w", ErrCorrupt, path, errMark)
 		}
 	}
@@ -142,7 +142,7 @@ func (k *marker) close() error {
 	return f.Close()
 }
 
-// behind compares index files with the mark; nil if they are not behind it.
+// behind compares index files with the mark. It returns nil if they are not behind it.
 func behind(m *mark, of *meta, applied uint64) error {
 	switch {
 	case m == nil, m.id == of.id && applied >= m.applied:

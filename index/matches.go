@@ -58,8 +58,8 @@ func damaged(err error) error {
 	return err
 }
 
-// matching lists the documents that match an expression, ascending. The list must not be
-// changed.
+// matching returns the documents that match an expression, in ascending order. The caller
+// must not change the list.
 func (x *textIndex) matching(ctx context.Context, expr *query.Expr) ([]int64, error) {
 	if expr == nil {
 		return nil, errors.New("no full-text expression")
@@ -75,7 +75,7 @@ func (x *textIndex) matching(ctx context.Context, expr *query.Expr) ([]int64, er
 	return ids, err
 }
 
-// dated is the documents of matching that were fetched in a period.
+// dated returns the documents of matching that were fetched in a period.
 func (x *textIndex) dated(ctx context.Context, expr *query.Expr, p query.Period) ([]int64, error) {
 	ids, err := x.matching(ctx, expr)
 	if err != nil || !p.Bounded() || len(ids) == 0 {
@@ -172,7 +172,8 @@ func (x *textIndex) everywhere(ctx context.Context, p query.Phrase) (*found, err
 	})
 }
 
-// keep is what the search or the cache has, or what make makes for both.
+// keep returns what this search or the cache has for key. If neither has it, keep calls
+// make and stores the result in both.
 func (x *textIndex) keep(key phraseIn, make func() (*found, error)) (*found, error) {
 	if f := x.found[key]; f != nil {
 		return f, nil
@@ -199,7 +200,7 @@ func fold(lists [][]int64, do func(a, b []int64) []int64) []int64 {
 	return out
 }
 
-// intersect is faster if the shorter list comes first.
+// intersect returns the ids in both lists. It is faster if the shorter list comes first.
 func intersect(a, b []int64) []int64 {
 	out := make([]int64, 0, min(len(a), len(b)))
 	for _, id := range a {
@@ -238,9 +239,9 @@ func subtract(a, b []int64) []int64 {
 	return out
 }
 
-// fetchedIn is the SQL condition for documents with this row id in the period, with " AND"
-// before it; "" for no bound. A document of unknown time is in no bounded period. The time
-// is looked up for each match, because matches are fewer than documents.
+// fetchedIn returns the SQL condition for documents with this row id in the period, with "
+// AND" before it, or "" if the period has no bound. A document of unknown time is in no bounded
+// period. The time is looked up for each match, because matches are fewer than documents.
 func fetchedIn(p query.Period, rowid string) string {
 	if !p.Bounded() {
 		return ""

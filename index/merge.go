@@ -7,10 +7,10 @@ import (
 	"github.com/webindexer/indexer/index/postings"
 )
 
-// FTS5 writes each transaction as a segment, and merges the segments of a level into one of
-// the next level. Queries look into all segments, and each merge writes the entries of its
-// documents again. With the default of four segments, merging was more than half of the
-// work of the writer in a crawl. So
+// FTS5 writes each transaction as a segment, and merges the segments of a level into one
+// segment of the next level. Queries look into all segments, and each merge writes the
+// entries of its documents again. With the default of four segments, merging was more than
+// half of the work of the writer in a crawl. So
 //
 //  - while changes arrive, sixteen segments of a level are merged into one, little by
 //    little as changes are written (automerge). A whole level is merged at once only if
@@ -20,7 +20,7 @@ import (
 //    worthMerging. A change that arrives meanwhile waits for at most one of them. The pause
 //    is longer than the gaps between the exports of a load. With a pause of 200 ms, a load
 //    of 6,710 pages merged in these gaps, and the writer took a fifth more processor time
-//    than with one of 2 s.
+//    than with a pause of 2 s.
 //
 // A crash or a full disk leaves segments unmerged and nothing worse; they are merged in the
 // next pause.
@@ -30,7 +30,7 @@ var mergeSettings = []struct {
 	value int
 }{{"automerge", 16}, {"crisismerge", 64}}
 
-// setMerging stores the settings, if they are not stored yet.
+// setMerging stores the settings that are not stored yet.
 func (t *tables) setMerging() error {
 	for _, s := range mergeSettings {
 		if err := t.setMerge(s.name, s.value); err != nil {
@@ -62,7 +62,7 @@ const (
 )
 
 const (
-	// leastSegments of a level are merged in a pause.
+	// leastSegments is how many segments of a level are merged in a pause.
 	leastSegments = 4
 	// mostSegments is the highest value of usermerge that FTS5 allows.
 	mostSegments = 16
@@ -71,15 +71,15 @@ const (
 	pagesWorthASegment = 512
 )
 
-// worthMerging decides about a step of merging in a pause, by what it would merge, in order.
-// Small segments are merged as soon as there are four: that writes little, and a query has
-// to look into a small segment as into a large one. Large segments wait until changes have
-// filled their level. When they were merged by four, too, in the pauses of a load and in
-// the first pause of each command that followed, every document was written more often: it
-// was a third of the writer's time when 6,710 responses were loaded on top of 47,000.
+// worthMerging decides whether a step of merging is worth its cost in a pause, by the merges that
+// it would do, in order. Small segments are merged as soon as there are four: that writes little,
+// and a small segment costs a query as much as a large one. Large segments wait until changes
+// have filled their level. When large segments were also merged by four, in the pauses of a load
+// and in the first pause of each command that followed, every document was written more often:
+// that took a third of the writer's time when 6,710 responses were loaded on top of 47,000.
 //
 // If no level has enough segments, FTS5 looks for a segment with many deleted documents, and
-// writes it again without them. So it is asked in that case as well.
+// writes it again without them. So merge asks it in that case as well.
 func worthMerging(next []postings.Merge) bool {
 	if len(next) == 0 || next[0].Segments < leastSegments {
 		return true

@@ -21,7 +21,7 @@ type querier interface {
 // Keys of the table meta.
 const (
 	metaID       = "id"       // 128 random bits in hex, made at creation
-	metaAnalyzer = "analyzer" // analysis.Version by which all documents were analysed
+	metaAnalyzer = "analyzer" // analysis.Version with which all documents were analysed
 	metaShards   = "shards"   // number of files; 1 so far
 	metaSucceeds = "succeeds" // ID of the files that these replaced
 )
@@ -85,7 +85,7 @@ func checkFile(ctx context.Context, path string) error {
 	return nil
 }
 
-// header reads what kind of database its header claims to be.
+// header reads what kind of database the file claims to be.
 func header(ctx context.Context, dsn string) (app, format int, err error) {
 	db, err := sql.Open("sqlite", dsn)
 	if err != nil {

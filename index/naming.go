@@ -12,7 +12,7 @@ type naming struct {
 	headings []search.Name
 }
 
-// match is how well the best anchor or heading agrees with a query.
+// match returns how well the best anchor or heading agrees with a query.
 func (n *naming) match(words []query.Word) float64 {
 	return max(bestAnchor(n.anchors, words), bestHeading(n.headings, words))
 }
@@ -24,12 +24,13 @@ type AnchorMatcher struct {
 	headings *cache.Texts[[]search.Name] // takeHeadings
 }
 
-// NewAnchorMatcher makes one that remembers nothing yet.
+// NewAnchorMatcher returns a matcher that remembers nothing yet.
 func NewAnchorMatcher() *AnchorMatcher {
 	return &AnchorMatcher{cache.NewTexts[[]anchorNames](), cache.NewTexts[[]search.Name]()}
 }
 
-// Match takes the anchors and headings of a document as a Portable has them.
+// Match returns how well a document's anchors and headings, as a Portable has them, agree
+// with a query.
 func (m *AnchorMatcher) Match(anchors, headings, language string, words []query.Word) (float64, error) {
 	d, err := m.naming(anchors, headings, language)
 	return d.match(words), err

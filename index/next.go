@@ -10,9 +10,9 @@ import (
 )
 
 // OpenNext makes new, empty index files next to those in dir, under another name, for a
-// rebuild. Nobody reads them until [Writer.Install] puts them in place, and a crash before
-// that leaves nothing that counts. Succeeds is the ID of the files that they replace, or
-// "": see [Writer.Succeeds].
+// rebuild. No process reads them until [Writer.Install] puts them in place, and a crash
+// before that leaves nothing that counts. Succeeds is the ID of the files that they
+// replace, or "": see [Writer.Succeeds].
 //
 // There is one such writer at a time. It does not take the writer's lock, because the
 // current files may have a writer that keeps working.
@@ -42,13 +42,13 @@ func (w *Writer) Discard() error {
 	return errors.Join(err, removeDatabase(w.path))
 }
 
-// Install closes a writer of OpenNext and replaces the current files, whose writer has
-// ended by now. The next [OpenWriter] opens the new files and removes the old ones.
+// Install closes a writer of OpenNext and replaces the current files, whose writer must
+// have been closed. The next [OpenWriter] opens the new files and removes the old ones.
 //
-// The rename is the decisive moment. A crash before it leaves the old files, and one after
-// it the new files; these are complete, because their log has been moved into them. The
-// mark is still that of the old files then, and the new files know it (mark.go). A mark
-// that they do not know, because it is damaged or of other files, is removed before.
+// The rename is the decisive moment. A crash before it leaves the old files, and a crash after
+// it leaves the new files; these are complete, because their log has been moved into them. The
+// mark is then still that of the old files, and the new files know it (mark.go). A mark that
+// they do not know, because it is damaged or of other files, is removed before the rename.
 func (w *Writer) Install() error {
 	if err := w.finish(); err != nil {
 		return fmt.Errorf("index: install %s: %w", w.path, err)
@@ -69,8 +69,8 @@ func (w *Writer) Install() error {
 	return syncDir(w.dir)
 }
 
-// finish moves the log into the database and closes it. Close would do both, but not report
-// that the disk was full.
+// finish moves the log into the database and closes it. Close would do both, but would not
+// report that the disk was full.
 func (w *Writer) finish() error {
 	var err error
 	w.closeOnce.Do(func() {

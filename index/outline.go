@@ -9,7 +9,7 @@ import (
 // The outline of a text is stored with it: the ranges of its main content, its sections, and
 // the translations of the page.
 
-// packOutline compresses an outline; none is no bytes.
+// packOutline compresses an outline. An empty outline takes no bytes.
 func packOutline(outline string) []byte {
 	if outline == "" {
 		return []byte{}
@@ -33,7 +33,7 @@ func unpackOutline(stored []byte, n int, more bool) (page.Outline, error) {
 	return o, nil
 }
 
-// headOf is the head of a text, and the outline of the text.
+// headOf returns the head of a text and the outline of the whole text.
 func headOf(outline, head []byte, more bool) (text string, o page.Outline, err error) {
 	if text, err = unpack(head); err != nil || len(outline) == 0 {
 		return text, o, err

@@ -15,11 +15,11 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// An index that is not made of files, such as one on a search server, is a [search.Session] of its
-// own. What it needs of this package besides is here and in scoretexts.go, so that it analyses, shows
-// and scores documents as the files do.
+// An index that is not made of files, such as one on a search server, has its own
+// [search.Session]. What else it needs of this package is here and in scoretexts.go, so that it
+// analyses, shows and scores documents as the files do.
 
-// ErrUnusable: an index refuses every write, and will refuse it again, because it is
+// ErrUnusable: an index refuses every write and will go on refusing, because it is
 // read-only or was removed.
 var ErrUnusable = errors.New("the index cannot be written")
 
@@ -32,10 +32,10 @@ type Portable struct {
 	Members, Anchors string         // JSON
 	Headings         string         // for AnchorMatcher
 	Stemmer          string         // "" if there is none for the language
-	// Sketch and Translations tell whether two documents are alike (sketches.go).
+	// Sketch and Translations show whether two documents are alike (sketches.go).
 	Sketch       []byte
 	Translations int64
-	// Host and Sample tell what a site repeats on many of its pages (repeats.go).
+	// Host and Sample show what a site repeats on many of its pages (repeats.go).
 	Host   string
 	Sample []uint16
 }
@@ -62,15 +62,15 @@ func MakePortable(c *Change) (*Portable, error) {
 }
 
 // Repeated says which sampled shingles a host repeats on many of its pages. The zero value
-// says none.
+// says that it repeats none.
 type Repeated struct{ set repeatedShingles }
 
 // RepeatedSlots is above every number of a shingle in a sample.
 const RepeatedSlots = sketch.Slots
 
-// NewRepeated takes in how many documents of a host each shingle is sampled. total is the sum
-// of all these counts. Counts below two may be missing, as they never say that anything is
-// repeated.
+// NewRepeated takes the number of documents of a host in which each shingle is sampled. total
+// is the sum of all these counts. Counts below two may be missing, as they never say that
+// anything is repeated.
 func NewRepeated(documents, total int64, counts map[uint16]int32) Repeated {
 	if documents <= fewPages {
 		return Repeated{}
@@ -93,10 +93,10 @@ func ReadLists(members, anchors string) (m []page.URL, a []Anchor, err error) {
 // PackText compresses a text, with a checksum.
 func PackText(text string) []byte { return packPart(text) }
 
-// UnpackText is the text of the parts, concatenated. Damage wraps [ErrCorrupt].
+// UnpackText returns the text of the parts, concatenated. Damage wraps [ErrCorrupt].
 func UnpackText(parts ...[]byte) (string, error) { return unpack(parts...) }
 
-// PackTime is nanoseconds since 1970, 0 for an unknown time, and UnpackTime the reverse.
+// PackTime returns nanoseconds since 1970, 0 for an unknown time; UnpackTime does the reverse.
 func PackTime(t time.Time) int64    { return packTime(t) }
 func UnpackTime(ns int64) time.Time { return unpackTime(ns) }
 
@@ -119,7 +119,7 @@ func (c *Completions) Find(ctx context.Context, state State, q *search.Completio
 }
 
 // ShowText sets what a hit shows of its text. Outline and head are those of a Portable, and
-// more says that it has a Rest.
+// more says whether it has a Rest.
 func ShowText(h *search.Hit, outline, head []byte, more bool, c *query.Query, repeated Repeated) error {
 	if err := showText(h, outline, head, more, c, repeated.set.has); err != nil {
 		return fmt.Errorf("%s: %w", h.URL, err)
@@ -127,7 +127,7 @@ func ShowText(h *search.Hit, outline, head []byte, more bool, c *query.Query, re
 	return nil
 }
 
-// ShowMembers sets the duplicates of a hit, of the members of a Portable.
+// ShowMembers sets the duplicates of a hit from the members of a Portable.
 func ShowMembers(h *search.Hit, members string) (err error) {
 	h.Duplicates, err = duplicates([]byte(members), h.URL)
 	return err

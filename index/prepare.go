@@ -51,7 +51,7 @@ func (w *Writer) prepare(ctx context.Context, c *Change) (*prepared, error) {
 	return p, err
 }
 
-// newPrepared checks a change, and does everything but what is costly.
+// newPrepared checks a change, and prepares everything except the costly body.
 func newPrepared(c *Change) (*prepared, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -76,8 +76,8 @@ func newPrepared(c *Change) (*prepared, error) {
 	return p, nil
 }
 
-// storableAnchors are anchors as they come out of JSON, which has no invalid UTF-8: the
-// hash covers what will be read again.
+// storableAnchors returns anchors as they come out of JSON, which has no invalid UTF-8:
+// the hash covers what will be read back.
 func storableAnchors(list []Anchor) []Anchor {
 	for i := range list {
 		if !utf8.ValidString(list[i].Text) {
@@ -91,7 +91,7 @@ func storableAnchors(list []Anchor) []Anchor {
 	return list
 }
 
-// rowSum is the checksum of the row of docs.
+// rowSum returns the checksum of the row of docs.
 func (p *prepared) rowSum() int64 {
 	d := p.Doc
 	r := storedRow{
@@ -101,7 +101,8 @@ func (p *prepared) rowSum() int64 {
 	return r.sum()
 }
 
-// makeBody analyses and compresses, unless that is done. It leaves out known words.
+// makeBody analyses and compresses the document, if that is not done yet. It leaves out
+// known words.
 func (p *prepared) makeBody(known *spelling.Vocabulary) {
 	if p.body != nil {
 		return

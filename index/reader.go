@@ -16,7 +16,7 @@ import (
 // Reader searches the index. It can be open in any number of processes, with or without a
 // writer. All methods are safe for concurrent use.
 //
-// Every method works on one SQLite read transaction and so on one state of the index;
+// Every method works in one SQLite read transaction, and so on one state of the index;
 // [Reader.Snapshot] keeps such a state for several calls. A method fails with [ErrBehind]
 // if something that was written is missing.
 type Reader struct {
@@ -71,10 +71,10 @@ func openFile(ctx context.Context, dir, path string) (*Reader, error) {
 	}
 	r, err := openReader(ctx, dir, path, false)
 	if noSharedMemory(err) && logIsEmpty(path) {
-		// In WAL mode, readers need a file that they share with the writer. It cannot be
-		// created by a process that may not write in the directory, nor on a full disk.
-		// If there is no log, the file would be empty, and a writer that could fill it
-		// could not create it either.
+		// In WAL mode, readers need a file that they share with the writer. A process
+		// that may not write in the directory cannot create it, and no process can on a
+		// full disk. If there is no log, the file would be empty, and a writer that could
+		// fill it could not create it either.
 		r, err = openReader(ctx, dir, path, true)
 	}
 	if err != nil {
@@ -103,7 +103,7 @@ func logIsEmpty(path string) bool {
 }
 
 func openReader(ctx context.Context, dir, path string, immutable bool) (*Reader, error) {
-	file, err := os.Stat(path) // before it is opened: what replaces it from now on is another file
+	file, err := os.Stat(path) // before the file is opened: whatever replaces it from now on is another file
 	if err != nil {
 		return nil, err
 	}
@@ -129,11 +129,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// ID is the identity of the files; see [Writer.ID].
+// ID returns the identity of the files; see [Writer.ID].
 func (r *Reader) ID() string { return r.meta.id }
 
-// NeedsRebuild reports whether the documents were analysed by another version of this
-// program, as of when the reader was opened. Searches may miss some of them.
+// NeedsRebuild reports whether another version of this program had analysed the documents
+// when the reader was opened. Searches may miss some of them.
 func (r *Reader) NeedsRebuild() bool { return r.meta.analyzer != analysis.Version }
 
 // Close releases the files. Close views first.

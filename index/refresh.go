@@ -16,7 +16,7 @@ func (w *Writer) Touch(ctx context.Context, touches []Touch) (missing []Touch, e
 		}
 	}
 	for batch := range slices.Chunk(touches, refreshBatch) {
-		var none []Touch // of this batch; after an error, the writer may still be at it
+		var none []Touch // of this batch; after an error, the writer may still be appending to it
 		err := w.submit(ctx, len(batch), func(t *tables) error {
 			none = nil // a group that fails is run again
 			for _, u := range batch {
@@ -38,7 +38,7 @@ func (w *Writer) Touch(ctx context.Context, touches []Touch) (missing []Touch, e
 	return missing, nil
 }
 
-// touch renews the time of a document, and reports whether there is one.
+// touch renews the time of a document, and reports whether the document exists.
 func (t *tables) touch(u Touch) (found bool, err error) {
 	var id int64
 	if found, err = t.row("SELECT id FROM docs WHERE cluster=? AND url=?", []any{u.Cluster[:], string(u.URL)}, &id); err != nil || !found {
@@ -75,7 +75,7 @@ func (w *Writer) SetRanks(ctx context.Context, ranks []RankUpdate) error {
 	return nil
 }
 
-// PruneTombstones forgets deletes below a Seq. It is safe once no older change can be
+// PruneTombstones forgets deletes below a Seq. That is safe once no older change can be
 // delivered (the pipeline's horizon of garbage collection).
 func (w *Writer) PruneTombstones(ctx context.Context, below uint64) error {
 	return w.submit(ctx, groupSize, func(t *tables) error {

@@ -17,14 +17,14 @@ import (
 )
 
 // What a site repeats on many of its pages says little about any of them. The table repeats
-// counts, for each host, in how many documents each sampled shingle stands (package sketch),
-// so that a snippet can be cut where the page says something of its own.
+// counts, for each host, how many documents have each sampled shingle (package sketch), so
+// that a snippet can be cut where the page says something of its own.
 //
 // The counts are sums over the documents of the index. So they do not depend on the order of
-// changes, and an index document that is added, replaced or removed changes the row of its
-// host alone, by its stored sample: nothing is read again, no other document is touched, and
-// all documents of a transaction share one update of the row. A row has a bounded size however
-// many pages a host has.
+// changes. A document that is added, replaced or removed changes only the row of its host, by
+// its stored sample: nothing is read again, no other document is touched, and all documents of
+// a transaction share one update of the row. The size of a row is bounded, however many pages
+// a host has.
 //
 // Shingles share counters: with 100 samples a page, each counter has one in 80 pages by chance.
 // repeated allows for that.
@@ -32,16 +32,16 @@ import (
 // A shard of a divided index counts its own documents. So a snippet may be cut elsewhere than in
 // an index that is not divided; nothing else depends on the counts.
 //
-// Rejected: counters in the store, by the observers. A line of a menu that stands on all pages
-// of a host would be a cell that all of them write, or the counts would depend on the order
-// of arrival. And no document of the contract depends on them.
+// Rejected: counters in the store, by the observers. A menu line that is on all pages of a
+// host would be a cell that all of them write, or the counts would depend on the order of
+// arrival. And no document of the contract depends on them.
 const repeatsSQL = `
 CREATE TABLE repeats(host TEXT PRIMARY KEY, documents INTEGER NOT NULL,
   counts BLOB NOT NULL) WITHOUT ROWID; -- S2 of the counts as varints (repeats.go)
 `
 
-// likeness is what is computed of the words of a text, so that it can be told what it is
-// like.
+// likeness computes, from the words of a text, what is needed to find texts that are like
+// it.
 type likeness struct {
 	main   sketch.Builder
 	sample sketch.Sampler
@@ -65,13 +65,13 @@ func (l *likeness) add(t *analysis.Token, from analysis.Source) {
 	}
 }
 
-// stored is the stored form of the sample.
+// stored returns the stored form of the sample.
 func (l *likeness) stored() []byte {
 	return sketch.PackSample(l.sample.Sample())
 }
 
-// repeatedTexts is changes of the counts of hosts. They are sparse: a transaction may have
-// documents of many hosts.
+// repeatedTexts has changes of the counts, by host. They are sparse: a transaction may
+// have documents of many hosts.
 type repeatedTexts map[string]*repeatedChange
 
 type repeatedChange struct {
@@ -92,26 +92,26 @@ func (r repeatedTexts) add(host string, sample []byte, n int32) {
 	}
 }
 
-// repeatedText is the counts of a host.
+// repeatedText has the counts of a host.
 type repeatedText struct {
 	documents int64
 	counts    [sketch.Slots]int32
 }
 
 const (
-	// manyPages is how many pages of a host have a passage that the host repeats, or half of
-	// its pages if it has few.
+	// manyPages is how many pages of a host must have a passage for the host to repeat it.
+	// If the host has few pages, half of them suffice.
 	manyPages = 20
-	// fewPages is how many pages of a host are too few to tell what it repeats.
+	// fewPages pages of a host, or fewer, do not show what it repeats.
 	fewPages = 3
 )
 
-// repeatedShingles is the shingles that a host repeats, one bit each: what a search needs of
-// the counts, in a thirtieth of their size. Nil is none.
+// repeatedShingles is the set of shingles that a host repeats, one bit each: what a search
+// needs of the counts, in a thirtieth of their size. Nil is the empty set.
 type repeatedShingles []uint64
 
-// repeated is the shingles that stand on many pages. Chance gives each counter the mean of
-// all, and few counters have twice as much when that matters.
+// repeated returns the shingles that are on many pages. Chance gives each counter the
+// mean of all, and few counters have twice as much when that matters.
 func (r *repeatedText) repeated() repeatedShingles {
 	if r.documents <= fewPages {
 		return nil
@@ -123,8 +123,9 @@ func (r *repeatedText) repeated() repeatedShingles {
 	return r.repeatedBy(sum)
 }
 
-// repeatedBy is repeated with the sum of the counts of all shingles. It is right without the
-// counts below two: of more than fewPages documents, two have to have a shingle.
+// repeatedBy is like repeated, but takes the sum of the counts of all shingles. It gives the
+// same result without the counts below two: among more than fewPages documents, at least two
+// must have a shingle.
 func (r *repeatedText) repeatedBy(sum int64) repeatedShingles {
 	least := max(min(manyPages, (r.documents+1)/2), 2*sum/sketch.Slots)
 	set := make(repeatedShingles, sketch.Slots/64)
@@ -136,7 +137,7 @@ func (r *repeatedText) repeatedBy(sum int64) repeatedShingles {
 	return set
 }
 
-// has reports whether a shingle stands on many pages of the host.
+// has reports whether a shingle is on many pages of the host.
 func (s repeatedShingles) has(slot uint16) bool {
 	return s != nil && s[slot/64]&(1<<(slot%64)) != 0
 }
@@ -178,7 +179,7 @@ func (r *repeatedText) decode(stored []byte) error {
 	return nil
 }
 
-// uncount removes what is counted of a document, if it is there.
+// uncount removes a document from the counts, if it is there.
 func (t *tables) uncount(id int64) error {
 	var url string
 	var sample []byte
@@ -216,7 +217,7 @@ func (t *tables) flushRepeats() error {
 	return nil
 }
 
-// repeats is the shingles that a host repeats.
+// repeats returns the shingles that a host repeats.
 func (v *View) repeats(ctx context.Context, host string) (repeatedShingles, error) {
 	if set, known := v.cache.repeats.Get(host); known {
 		return set, nil

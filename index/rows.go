@@ -71,7 +71,7 @@ func (t *tables) replace(p *prepared, own stored) error {
 		return nil
 	}
 	p.makeBody(t.vocabulary)
-	if err := t.uncount(own.id); err != nil { // by its URL until now
+	if err := t.uncount(own.id); err != nil { // under its old URL
 		return err
 	}
 	err = t.exec("UPDATE docs SET url=?, hash=?, language=?, title=?, headings=?, outline=?, head=?, rest=? WHERE id=?",

@@ -21,7 +21,8 @@ const applicationID = 0x49647831
 // schemaSQL makes an empty index. docs/format-index.md explains each table.
 //
 // The rows of docs, fts, ranks, times, sketches and thumbnails with the same id belong together and
-// are written in one transaction. Not all documents have a thumbnail. A cluster is in docs or in tombstones, never in both.
+// are written in one transaction. Not all documents have a thumbnail. A cluster is never in both docs and
+// tombstones.
 const schemaSQL = `
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -61,8 +62,8 @@ CREATE VIRTUAL TABLE fts USING fts5(title, body, anchors, outside, url, rest, ta
 INSERT INTO fts(fts, rank) VALUES('hashsize', 8388608);
 `
 
-// dsn is the data source name of a database file: the path with URI parameters, and pragmas
-// in order.
+// dsn returns the data source name of a database file: the path with URI parameters, and
+// pragmas in order.
 func dsn(path string, params map[string]string, pragmas ...string) string {
 	q := url.Values{"_pragma": pragmas}
 	for k, v := range params {

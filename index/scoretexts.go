@@ -16,7 +16,7 @@ import (
 // tokens, each followed by a space.
 type ColumnTexts [weighedColumns]string
 
-// TextsOf are the columns in their order.
+// TextsOf returns the columns in the order of ColumnTexts.
 func TextsOf(c *analysis.Columns) ColumnTexts {
 	return ColumnTexts{c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest}
 }

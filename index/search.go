@@ -32,8 +32,8 @@ func (r *Reader) Filters(ctx context.Context) (search.Filters, error) {
 }
 
 // Similar lists the pages whose main content is similar to that of the document with a URL,
-// or with a member of that URL. It compares the sketches of all documents, which it reads
-// one after the other. Errors: [search.ErrNotIndexed].
+// or with a member of that URL. It reads and compares the sketches of all documents, one
+// after the other. Errors: [search.ErrNotIndexed].
 func (v *View) Similar(ctx context.Context, u page.URL, opts search.SimilarOptions) (*search.SimilarPages, error) {
 	res, err := search.Similar(ctx, &viewShard{v: v}, u, opts)
 	return res, v.explain("find similar pages", err)
@@ -45,7 +45,7 @@ func (r *Reader) Similar(ctx context.Context, u page.URL, opts search.SimilarOpt
 }
 
 // Complete finds completions, best first. They may be those of an earlier state of the index,
-// and none while they are being collected for the first time ([completions]).
+// and there are none while they are being collected for the first time ([completions]).
 func (v *View) Complete(ctx context.Context, q search.CompletionQuestion) ([]search.Completion, error) {
 	list, err := search.Complete(ctx, &viewShard{v: v}, q)
 	return list, v.explain("complete a query", err)
@@ -56,7 +56,7 @@ func (r *Reader) Complete(ctx context.Context, q search.CompletionQuestion) ([]s
 	return inView(ctx, r, func(v *View) ([]search.Completion, error) { return v.Complete(ctx, q) })
 }
 
-// explain says what failed on which index, unless what was asked is at fault.
+// explain says what failed on which index, unless the question is at fault.
 func (v *View) explain(what string, err error) error {
 	if usage := (*search.UsageError)(nil); err == nil || errors.As(err, &usage) || errors.Is(err, search.ErrNotIndexed) {
 		return err

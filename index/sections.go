@@ -36,7 +36,7 @@ func showText(h *search.Hit, outline, head []byte, more bool, c *query.Query, re
 	return nil
 }
 
-// headingsIn is the sections whose headings lie in the head of a text, and these headings.
+// headingsIn returns the sections whose headings lie in the head of a text, and those headings.
 func headingsIn(head string, sections []page.Section) (in []page.Section, titles []string) {
 	for _, s := range sections {
 		if s.Title.End > len(head) {
@@ -48,7 +48,7 @@ func headingsIn(head string, sections []page.Section) (in []page.Section, titles
 	return in, titles
 }
 
-// duplicates are the members of a cluster, as they are stored, but for the canonical one.
+// duplicates returns the stored members of a cluster, without the canonical URL.
 func duplicates(members []byte, canonical page.URL) ([]page.URL, error) {
 	var all []page.URL
 	if err := fromJSON(members, &all); err != nil {

@@ -20,7 +20,7 @@ type viewShard struct {
 	index *textIndex // opened by text
 }
 
-// text is the full-text index of the view, with a cache of what this session has read.
+// text returns the full-text index of the view, with a cache of what this session has read.
 func (s *viewShard) text(ctx context.Context) (*textIndex, error) {
 	if s.index == nil {
 		x, err := s.v.text(ctx)
@@ -32,7 +32,7 @@ func (s *viewShard) text(ctx context.Context) (*textIndex, error) {
 	return s.index, nil
 }
 
-// Close implements search.Session. The owner of the view closes that.
+// Close implements search.Session. It does not close the view: the owner does.
 func (s *viewShard) Close() error { return nil }
 
 // Ask implements search.Session.
@@ -72,12 +72,12 @@ func (s *viewShard) Ask(ctx context.Context, q *search.Question) (a *search.Answ
 	case q.Completion != nil:
 		a.Completions, err = s.complete(ctx, q.Completion)
 	default:
-		err = errors.New("a question to a shard that this program does not know: all processes of a deployment need the same version")
+		err = errors.New("a shard got a question that this program does not know: all processes of a deployment need the same version")
 	}
 	return a, err
 }
 
-// statistics counts the documents with each phrase, at all times.
+// statistics counts the documents with each phrase, whenever they were fetched.
 func (s *viewShard) statistics(ctx context.Context, phrases []*query.Expr) (out search.Statistics, err error) {
 	x, err := s.text(ctx)
 	if err != nil {
@@ -119,11 +119,11 @@ func (s *viewShard) counts(ctx context.Context, list []search.Matching) ([]int, 
 }
 
 // mostTied bounds how many documents with the same score as the last of the best are
-// examined. If there are more, those that came into the index first are examined.
+// examined. If there are more, those that were indexed first are examined.
 const mostTied = 1000
 
-// best is the best documents by BM25, and how many match. Equal scores are ordered by URL,
-// so that a longer list begins with the shorter one, in any division into shards.
+// best returns the best documents by BM25, and how many match. Equal scores are ordered by
+// URL, so that a longer list begins with the shorter one, in any division into shards.
 func (s *viewShard) best(ctx context.Context, q *search.BestQuestion) ([]search.Found, int, error) {
 	x, err := s.text(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *viewShard) best(ctx context.Context, q *search.BestQuestion) ([]search.
 	return list[:min(max(q.N, 0), len(list))], len(ids), nil
 }
 
-// withURL are the documents of a list, in its order, that have one of these canonical URLs.
+// withURL returns the documents of a list, in its order, that have one of these canonical URLs.
 func (s *viewShard) withURL(ctx context.Context, ids []int64, urls []string) (list []int64, err error) {
 	wanted, err := json.Marshal(urls)
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *viewShard) withURL(ctx context.Context, ids []int64, urls []string) (li
 	return list, err
 }
 
-// tiedWith is the documents after last, in the order of bestOf, that have the same score.
+// tiedWith returns the documents after last, in the order of bestOf, that have the same score.
 func tiedWith(last scored, ids []int64, scores []float64) (list []scored) {
 	for i, id := range ids {
 		if scores[i] == last.text && id > last.id && len(list) < mostTied {
@@ -186,7 +186,7 @@ const candidateColumns = "r.rank, d.url, d.language, d.title"
 
 const selectCandidates = "SELECT j.key, " + candidateColumns + " FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN ranks r ON r.id=j.value"
 
-// rows is the documents with what is needed to sort them.
+// rows returns the documents with what is needed to sort them.
 func (s *viewShard) rows(ctx context.Context, list []scored) ([]search.Found, error) {
 	ids := make([]int64, len(list))
 	for i, d := range list {
@@ -260,7 +260,7 @@ func (s *viewShard) readNamed(ctx context.Context, ids []int64, keep func(i int,
 const selectHits = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest IS NOT NULL, t.fetched, t.indexed, j.key
 	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id`
 
-// hits is what is shown of documents, as far as a shard knows it.
+// hits returns what a result page shows of documents, as far as a shard knows it.
 func (s *viewShard) hits(ctx context.Context, q *search.HitsQuestion) ([]search.Hit, error) {
 	c, err := q.Compiled()
 	if err != nil {
@@ -299,7 +299,7 @@ func (s *viewShard) hits(ctx context.Context, q *search.HitsQuestion) ([]search.
 	return list, err
 }
 
-// columns scores documents by other weights.
+// columns scores documents with other weights.
 func (s *viewShard) columns(ctx context.Context, q *search.ColumnsQuestion) ([][]float64, error) {
 	x, err := s.text(ctx)
 	if err != nil {
@@ -312,7 +312,7 @@ func (s *viewShard) columns(ctx context.Context, q *search.ColumnsQuestion) ([][
 	return x.scores(ctx, q.Expr, q.Statistics, q.IDs, weights...)
 }
 
-// near lists the words nearest to a folded word, without itself.
+// near lists the words nearest to a folded word, without that word.
 func (s *viewShard) near(ctx context.Context, q *search.NearQuestion) (list []search.NearWord, err error) {
 	words, err := s.v.words(ctx)
 	if err != nil {

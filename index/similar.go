@@ -71,8 +71,8 @@ func (s *viewShard) allSimilar(ctx context.Context, of *sketch.Sketch, least flo
 
 const selectSketched = "SELECT d.url, d.title, s.sketch FROM docs d JOIN sketches s ON s.id=d.id WHERE "
 
-// sketchedDocument is the document with a URL, or else one that has the URL among its members;
-// nil if there is none. Members are looked through one document after the other.
+// sketchedDocument returns the document with a URL, or else one that has the URL among its
+// members, or nil if there is none. It searches the members of one document after the other.
 func (s *viewShard) sketchedDocument(ctx context.Context, u page.URL) (*search.SketchedDocument, error) {
 	for _, where := range []string{"d.url=?", "EXISTS(SELECT 1 FROM json_each(d.members) m WHERE m.value=?) ORDER BY d.url LIMIT 1"} {
 		d := new(search.SketchedDocument)

@@ -15,8 +15,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// The table sketches has what tells that two documents are alike, in a row for each document:
-// small rows, because a search reads those of all its candidates.
+// The table sketches has a row for each document, with what shows whether two documents are
+// alike. The rows are small, because a search reads those of all its candidates.
 const sketchesSQL = `
 CREATE TABLE sketches(id INTEGER PRIMARY KEY,
   sketch BLOB NOT NULL,          -- of the main content (index/sketch)
@@ -25,9 +25,9 @@ CREATE TABLE sketches(id INTEGER PRIMARY KEY,
 );
 `
 
-// translations is a number that translations of one page have in common: a hash of all their
-// URLs. The alternates of a page usually include the page itself. If there is none in its
-// language, its own URL counts as well. A page that names no translations has 0.
+// translations returns a number that translations of one page have in common: a hash of all
+// their URLs. The alternates of a page usually include the page itself. If none is in its language,
+// its own URL counts as well. For a page that names no translations, translations returns 0.
 func translations(d *Document, o *page.Outline) int64 {
 	if len(o.Alternates) == 0 {
 		return 0
@@ -55,7 +55,7 @@ func translations(d *Document, o *page.Outline) int64 {
 
 const selectSketches = "SELECT j.key, s.sketch, s.translations, s.sample FROM json_each(?) j CROSS JOIN sketches s ON s.id=j.value"
 
-// sketches reads what tells that documents are alike.
+// sketches reads the rows of documents.
 func (s *viewShard) sketches(ctx context.Context, ids []int64) ([]search.Sketched, error) {
 	return getAll(ctx, s.v.cache.sketches, ids, s.readSketches)
 }
@@ -76,12 +76,12 @@ func (s *viewShard) readSketches(ctx context.Context, ids []int64, keep func(i i
 	})
 }
 
-// putSketch writes what tells that a document is like another one.
+// putSketch writes the row of a document.
 func (t *tables) putSketch(id int64, b *body) error {
 	return t.exec("INSERT OR REPLACE INTO sketches(id, sketch, translations, sample) VALUES(?,?,?,?)", id, b.sketch[:], b.translations, b.sample)
 }
 
-// sketchSum is a sum over the documents of what the table sketches has of them.
+// sketchSum is a sum of hashes of rows of the table sketches.
 type sketchSum uint64
 
 func (s *sketchSum) add(cluster, stored []byte, translations int64, sample []byte) {
@@ -89,7 +89,7 @@ func (s *sketchSum) add(cluster, stored []byte, translations int64, sample []byt
 	*s += sketchSum(xxhash.Sum64(b))
 }
 
-// storedSketches is the sum over the table.
+// storedSketches returns the sum over the table.
 func (v *View) storedSketches(ctx context.Context) (s sketchSum, err error) {
 	rows, err := v.tx.QueryContext(ctx, "SELECT d.cluster, s.sketch, s.translations, s.sample FROM sketches s JOIN docs d ON d.id=s.id")
 	err = eachRow(rows, err, func() error {

@@ -8,9 +8,9 @@ import (
 	"github.com/webindexer/indexer/index/search"
 )
 
-// selectSorted gives documents in an order that has nothing to do with words: those of a list,
-// or all. Equal ones are ordered by URL, which is read only of those that may be among the first:
-// the rows of docs are large.
+// selectSorted gives the documents of a list, or all, in an order that has nothing to do with
+// words. Equal documents are ordered by URL. Because the rows of docs are large, the URL is read
+// only for documents that may be among the first.
 func selectSorted(q *search.SortedQuestion) string {
 	from, by, fetched := "times", "rank", "0"
 	if q.Expr != nil {
@@ -29,8 +29,8 @@ func selectSorted(q *search.SortedQuestion) string {
 // selectProminent gives the documents of a list with the greatest ranks.
 var selectProminent = selectSorted(&search.SortedQuestion{Matching: search.Matching{Expr: &query.Expr{}}})
 
-// sorted gives matches in an order that has nothing to do with words. Their score is the
-// rank. If the expression is nil, all documents match.
+// sorted returns matches in an order that has nothing to do with words. Their score is
+// the rank. If the expression is nil, all documents match.
 func (s *viewShard) sorted(ctx context.Context, q *search.SortedQuestion) ([]search.Found, error) {
 	if q.Expr == nil {
 		return s.scan(ctx, selectSorted(q), "", q.N)

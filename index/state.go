@@ -8,11 +8,10 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// State says how far the index files have come, for comparison with what was written to
-// them.
+// State says how much the index files have, for comparison with what was written to them.
 type State struct {
-	// Applied counts the transactions that changed something. It is the high-water mark
-	// that the mark file repeats (mark.go).
+	// Applied counts the transactions that changed something. The mark file repeats it
+	// (mark.go).
 	Applied   uint64
 	Documents int
 	// Sum is over all documents.
@@ -21,9 +20,9 @@ type State struct {
 	Seq uint64
 }
 
-// Sum is a sum over a set of documents, in any order, of a hash of cluster and digest. Two
-// different sets have the same sum once in 2⁶⁴. It is kept up to date by adding and
-// subtracting, at no cost compared with writing a document.
+// Sum is a sum over a set of documents, in any order, of a hash of cluster and digest. The
+// probability that two different sets have the same sum is 2⁻⁶⁴. The sum is kept up to
+// date by adding and subtracting, which costs nothing compared with writing a document.
 type Sum uint64
 
 // Add adds a document.
@@ -67,9 +66,9 @@ func (t *tables) putState() error {
 	return t.exec("UPDATE state SET applied=?, documents=?, sum=?, seq=?", int64(s.Applied), s.Documents, int64(s.Sum), int64(s.Seq))
 }
 
-// rowSum is a checksum of a row of docs, which covers the text by its hash. A row that does
-// not match it is not returned to anyone. Pages have checksums already; this one is for
-// rows that are read from a damaged log.
+// rowSum is a checksum of a row of docs. It covers the text by the text's hash. A row that
+// does not match it is never returned. Pages have checksums already; this one is for rows
+// that are read from a damaged log.
 type rowSum struct{ d xxhash.Digest }
 
 func newRowSum() *rowSum {

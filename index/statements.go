@@ -10,7 +10,7 @@ import (
 )
 
 // A search runs a dozen short queries, and preparing them would take longer than running
-// them. So the ones that are always the same are prepared, once for each connection.
+// them. So the queries that are always the same are prepared once for each connection.
 
 // fullTextTable is the name of the full-text table.
 const fullTextTable = "fts"

@@ -28,7 +28,7 @@ type tables struct {
 	// (fulltext.go).
 	fullText map[int64]*analysis.Columns
 
-	vocabulary *spelling.Vocabulary // the words that are stored; the callers of Apply read it, too
+	vocabulary *spelling.Vocabulary // the words that are stored; the callers of Apply also read it
 	words      storedWords
 
 	repeats repeatedTexts // changes that the transaction will make to the table repeats
@@ -60,7 +60,7 @@ func (t *tables) close() error {
 func (t *tables) begin() error { return t.exec("BEGIN IMMEDIATE") }
 
 func (t *tables) commit() error {
-	if err := t.flushWords(); err != nil { // before any row of fts, too (fulltext.go)
+	if err := t.flushWords(); err != nil { // also before any row of fts (fulltext.go)
 		return err
 	}
 	if err := t.flushRepeats(); err != nil { // likewise
@@ -143,8 +143,8 @@ func (t *tables) addStemmer(st *analysis.Stemmer) error {
 	return nil
 }
 
-// newID is an id that no document has. Ids grow, so that new documents are appended to
-// every table.
+// newID returns an id that no document has. Each id is greater than the last one, so that
+// new documents are appended to every table.
 func (t *tables) newID() (int64, error) {
 	if t.lastID == 0 {
 		if _, err := t.row("SELECT coalesce(max(id), 0) FROM docs", nil, &t.lastID); err != nil {

@@ -40,15 +40,15 @@ func hashText(d *Document) textHash {
 	return sum
 }
 
-// sortedAnchors is the anchors in byte order of their texts. The order has no meaning in
-// the index, while that of a document is by frequency, which one more link changes.
+// sortedAnchors returns the anchors in byte order of their texts. The index ignores their
+// order. A document has them by frequency, and one more link can change that order.
 func sortedAnchors(d *Document) []Anchor {
 	list := slices.Clone(d.Anchors)
 	slices.SortStableFunc(list, func(a, b Anchor) int { return strings.Compare(a.Text, b.Text) })
 	return list
 }
 
-// textOf is what is analysed of a document.
+// textOf returns the parts of a document that are analysed.
 func textOf(d *Document, o *page.Outline) *analysis.Document {
 	t := &analysis.Document{URL: d.URL, Language: d.Language, Title: d.Title, Text: d.Text, Main: o.Main}
 	for _, a := range sortedAnchors(d) {

@@ -20,7 +20,7 @@ import (
 // and the new files of a rebuild have exactly the pictures of their documents.
 //
 // Rejected: a file for each picture in the directory of the index. Files and documents would have
-// to be written in some order, each order can leave garbage after a crash, and finding it means
+// to be written in some order. Each order can leave garbage after a crash, and finding it means
 // searching 100,000 files. A rebuild, a shard that moves, and a copy of the index would each have
 // to take the files along.
 //
@@ -45,8 +45,8 @@ func SumThumbnail(image []byte) (s ThumbnailSum) {
 	return s
 }
 
-// putThumbnail gives a document its thumbnail, or takes it away. Most exports of a document do
-// not change it, and then nothing is written.
+// putThumbnail stores a document's thumbnail, or removes it. It writes nothing if the
+// thumbnail is the same, as in most exports of a document.
 func (t *tables) putThumbnail(id int64, image []byte) error {
 	if len(image) == 0 {
 		return t.exec("DELETE FROM thumbnails WHERE id=?", id)
@@ -60,7 +60,7 @@ func (t *tables) putThumbnail(id int64, image []byte) error {
 	return t.exec("INSERT OR REPLACE INTO thumbnails(id, sum, image) VALUES(?,?,?)", id, sum[:], image)
 }
 
-// Thumbnail returns the thumbnail of the document with this canonical URL; nil if there is none.
+// Thumbnail returns the thumbnail of the document with this canonical URL, or nil if there is none.
 func (v *View) Thumbnail(ctx context.Context, u page.URL) ([]byte, error) {
 	var image, sum []byte
 	err := v.tx.QueryRowContext(ctx, "SELECT t.image, t.sum FROM docs d JOIN thumbnails t ON t.id=d.id WHERE d.url=?", string(u)).Scan(&image, &sum)
@@ -76,7 +76,7 @@ func (v *View) Thumbnail(ctx context.Context, u page.URL) ([]byte, error) {
 	return image, nil
 }
 
-// Pictured returns those of some canonical URLs whose documents have thumbnails.
+// Pictured returns those of the given canonical URLs whose documents have thumbnails.
 func (v *View) Pictured(ctx context.Context, urls []page.URL) (pictured []page.URL, err error) {
 	var n int
 	if err := v.tx.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM thumbnails)").Scan(&n); err != nil || n == 0 {

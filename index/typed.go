@@ -48,7 +48,7 @@ func (s *viewShard) typed(ctx context.Context, q *search.TypedQuestion) ([]searc
 	return out, err
 }
 
-// typedInRests goes on in the rests of some of the texts.
+// typedInRests continues in the rests of some of the texts.
 func (s *viewShard) typedInRests(ctx context.Context, all []int64, longer []int, looking []*search.TypedWords) error {
 	ids := make([]int64, len(longer))
 	for i, at := range longer {

@@ -12,9 +12,9 @@ import (
 	"github.com/webindexer/indexer/index/search"
 )
 
-// View is one state of the index, pinned by an SQLite read transaction: later writes do not
-// show. Close it soon. While it is open, the writer cannot reuse its log, which grows. It
-// is not safe for concurrent use.
+// View is one state of the index, pinned by an SQLite read transaction: it does not show
+// later writes. Close it soon. While it is open, the writer cannot reuse its log, which
+// grows. A View is not safe for concurrent use.
 type View struct {
 	dir, path  string
 	tx         *sql.Tx
@@ -54,7 +54,7 @@ func (r *Reader) Snapshot(ctx context.Context) (*View, error) {
 	return &View{dir: r.dir, path: r.path, tx: tx, statements: r.statements, names: r.names, anchors: r.anchors, cache: r.newest.of(state), state: state, completions: &r.completions}, nil
 }
 
-// State is the state of the index.
+// State returns the state of the index.
 func (v *View) State() State { return v.state }
 
 const selectStemmers = "SELECT name FROM stemmers ORDER BY name"
@@ -67,8 +67,8 @@ func (v *View) Close() error {
 	return nil
 }
 
-// Count is the number of documents, as the writer has counted them: to count the rows of a large
-// index takes longer than most queries. Check counts them.
+// Count returns the number of documents, as the writer has counted them: counting the rows of a
+// large index takes longer than most queries. Check counts them.
 func (v *View) Count(ctx context.Context) (int, error) {
 	var n int
 	if err := v.tx.QueryRowContext(ctx, "SELECT documents FROM state").Scan(&n); err != nil {
@@ -79,8 +79,8 @@ func (v *View) Count(ctx context.Context) (int, error) {
 
 const selectMatch = "SELECT rowid FROM fts WHERE fts MATCH ? LIMIT 1"
 
-// stemmers are the names of the stemmers of the languages of documents. The table also has those
-// that no document needs any more.
+// stemmers returns the names of the stemmers of the languages of documents. The table also has
+// those that no document needs any more.
 func (v *View) stemmers(ctx context.Context) (list []string, err error) {
 	v.cache.mu.Lock()
 	defer v.cache.mu.Unlock()
@@ -103,7 +103,7 @@ func (v *View) stemmers(ctx context.Context) (list []string, err error) {
 	return list, nil
 }
 
-// everStemmed are the names in the table stemmers.
+// everStemmed returns the names in the table stemmers.
 func (v *View) everStemmed(ctx context.Context) (list []string, err error) {
 	rows, err := v.query(ctx, selectStemmers)
 	err = eachRow(rows, err, func() error {

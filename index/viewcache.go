@@ -17,16 +17,16 @@ import (
 // documents, the keys by which candidates are sorted and folded, and the passages that their
 // hosts repeat.
 //
-// Every transaction of the writer that changes any of this counts one more transaction in
-// the [State], in the same transaction. (Merging segments counts none: it changes pages,
-// but not what they say.) A view reads the state first, in its own snapshot. So what was
-// read in one snapshot holds in every other one with an equal state, and a view with
-// another state begins with an empty cache. While changes arrive several times a second,
-// the cache is of little use and costs nothing but its memory.
+// Every transaction of the writer that changes any of this also increments the number of
+// transactions in the [State]. (Merging segments counts none: it changes pages, but not
+// what they say.) A view reads the state first, in its own snapshot. So what was read in
+// one snapshot holds in every other snapshot with an equal state, and a view with another
+// state begins with an empty cache. While changes arrive several times a second, the
+// cache is of little use and costs nothing but its memory.
 //
 // Rejected: keeping the pages of segments, which most transactions leave alone. Merging
 // reuses the numbers of segments and removes pages of those that it has not finished, and
-// no number in the file says that a page is still the same.
+// no number in the file says whether a page is still the same.
 
 // viewCache is what searches have read of one state. It is safe for concurrent use.
 type viewCache struct {
@@ -69,9 +69,10 @@ func newViewCache(state State) *viewCache {
 	}
 }
 
-// foundCacheSize is a share of the memory that the process may take. The lists of words that most
-// documents have take longest to read, and are the first that do not fit: that of "the" has
-// 6.2 MB in an index of 88,510 documents, and no entry may take more than a fourth of a generation.
+// foundCacheSize returns a share of the memory that the process may take. The lists of words that
+// most documents have take longest to read, and are the first that do not fit: the list of "the"
+// takes 6.2 MB in an index of 88,510 documents, and no entry may take more than a fourth of a
+// generation.
 func foundCacheSize(memory int64) int {
 	return int(min(max(memory/16, leastFoundCache), mostFoundCache))
 }
@@ -87,8 +88,9 @@ func (c *viewCache) addFound(key phraseIn, f *found) {
 }
 
 // getAll returns the values of keys, in their order. If the cache lacks some, it calls read once
-// with these. read calls keep for each of them, in any order, with its place in missing, its value,
-// and the size of the value in bytes. getAll fails with [ErrCorrupt] if read leaves one out.
+// with these. read calls keep for each missing key, in any order, with its index in missing, its
+// value, and the size of the value in bytes. getAll fails with [ErrCorrupt] if read leaves out a
+// key.
 func getAll[K comparable, V any](ctx context.Context, from *cache.Cache[K, V], keys []K, read func(ctx context.Context, missing []K, keep func(i int, value V, size int)) error) ([]V, error) {
 	values := make([]V, len(keys))
 	var missing []K
@@ -123,7 +125,7 @@ type newestCache struct {
 	cache *viewCache
 }
 
-// of is the cache for a view of this state.
+// of returns the cache for a view of this state.
 func (n *newestCache) of(state State) *viewCache {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -132,7 +134,7 @@ func (n *newestCache) of(state State) *viewCache {
 	}
 	c := newViewCache(state)
 	if n.cache == nil || state.Applied > n.cache.state.Applied {
-		n.cache = c // otherwise the view is an old one, and its cache is its own
+		n.cache = c // otherwise the view is old and has a cache of its own
 	}
 	return c
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // The words for suggestions are stored as lists. A transaction appends its new words to the
-// last row, and begins another row if that is long. So new words cost the writer one row
-// and no search, however many there are. The writer knows the stored words, as hashes in
+// last row, or begins another row if the last one is long. So new words cost the writer one
+// row and no search, however many they are. The writer knows the stored words, as hashes in
 // memory: it reads all rows when it begins, or when the first new word comes after a
-// transaction that was rolled back. That is 2 MB for 200,000 words. (The callers of Apply do
-// not analyse a word again that they find there. If the transaction that stored it is rolled
-// back for good, the word waits for another document that has it.)
+// transaction that was rolled back. That is 2 MB for 200,000 words. (The callers of Apply
+// pass over words that they find there. If the transaction that stored a word is rolled back
+// for good, the word waits for another document that has it.)
 //
 // If there are many, reading them would take longer than the first transaction. That transaction is
 // then committed without its words, and a second one stores them once the stored words have been
@@ -24,16 +24,16 @@ const wordsSQL = `
 CREATE TABLE words(id INTEGER PRIMARY KEY, list BLOB NOT NULL); -- lines of package spelling
 `
 
-// wordsRow is how many bytes a row has at which no more words are appended to it.
+// No more words are appended to a row of wordsRow bytes or more.
 const wordsRow = 4000
 
-// readFirst is how many bytes of words are read before the first transaction: they take some
-// milliseconds.
+// Stored words of up to readFirst bytes are read before the first transaction: that takes
+// some milliseconds.
 const readFirst = 256 << 10
 
 const selectWords = "SELECT list FROM words ORDER BY id"
 
-// storedWords is the stored words, as the writer knows them.
+// storedWords is what the writer knows about the stored words.
 type storedWords struct {
 	read   bool   // tables.vocabulary has what is stored
 	fresh  []byte // the lines that this transaction adds
@@ -64,7 +64,7 @@ func (t *tables) addWords(words *spelling.Words) error {
 	return nil
 }
 
-// beginWords reads the stored words, or postpones that if there are many.
+// beginWords reads the stored words, or postpones reading if there are many.
 func (t *tables) beginWords() error {
 	var size int64
 	if _, err := t.row("SELECT coalesce(sum(length(list)), 0) FROM words", nil, &size); err != nil {
@@ -77,7 +77,7 @@ func (t *tables) beginWords() error {
 	return t.readWords()
 }
 
-// catchUpWords reads the stored words, if that was postponed, and stores those that came
+// catchUpWords reads the stored words, if that was postponed, and stores the words that came
 // meanwhile. If reading fails, the next change that has a new word reads them, or gets the error.
 func (w *Writer) catchUpWords() error {
 	words := &w.tx.words
@@ -133,13 +133,13 @@ func (t *tables) flushWords() error {
 	return t.exec("INSERT OR REPLACE INTO words(id, list) VALUES(?,?)", v.lastID, v.last)
 }
 
-// forgetWords is for a transaction that is rolled back.
+// forgetWords drops what the writer knows about the words when a transaction is rolled back.
 func (t *tables) forgetWords() {
 	t.vocabulary.Reset()
 	t.words = storedWords{}
 }
 
-// words is the stored words.
+// words returns the stored words.
 func (v *View) words(ctx context.Context) (*spelling.List, error) {
 	v.cache.mu.Lock()
 	defer v.cache.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 type WriterOptions struct {
 	// Sync makes every transaction durable against power loss (synchronous=FULL, one fsync
 	// per transaction). Without it, a killed process loses nothing, and a power loss loses
-	// the last moments, but never the consistency of the file.
+	// the last transactions, but never the consistency of the file.
 	Sync bool
 }
 
@@ -24,15 +24,15 @@ type WriterOptions struct {
 type Writer struct {
 	dir, path string
 	lock      *writerLock // nil for OpenNext
-	db        *sql.DB     // one connection; once run is started, only run uses it
+	db        *sql.DB     // one connection; once run has started, only run uses it
 	peek      *sql.DB     // read-only connections for the callers of Apply
 	peekHash  *sql.Stmt   // of sameText
 	tx        *tables
 	meta      meta
 	mark      *marker               // nil for OpenNext, and if the files are behind their mark
-	behind    error                 // why, as of when the files were opened
-	opened    State                 // as of then
-	state     atomic.Pointer[State] // committed by now
+	behind    error                 // why the files were behind when they were opened
+	opened    State                 // state at that time
+	state     atomic.Pointer[State] // committed so far
 
 	mergeErr error // of the last merge; owned by run, and by Close after run has ended
 
@@ -45,8 +45,8 @@ type Writer struct {
 
 // OpenWriter opens the index in dir for writing. It creates dir and the index if they do
 // not exist. Errors: [ErrLocked] if the index already has a writer; [ErrForeign],
-// [ErrNewerFormat] and [ErrOldFormat] if the file there cannot be used, which it leaves
-// alone.
+// [ErrNewerFormat] and [ErrOldFormat] if the file there cannot be used; OpenWriter leaves
+// it alone.
 func OpenWriter(ctx context.Context, dir string, opts WriterOptions) (*Writer, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
@@ -77,7 +77,7 @@ func (w *Writer) openCurrent(ctx context.Context, opts WriterOptions) error {
 	if err := removeOthers(w.dir); err != nil {
 		return err
 	}
-	err := checkFile(ctx, w.path) // again: another process may have made it before we had the lock
+	err := checkFile(ctx, w.path) // again: another process may have made the index before we had the lock
 	if errors.Is(err, ErrNoIndex) {
 		err = create(ctx, w.path)
 	}
@@ -121,26 +121,27 @@ func (w *Writer) open(ctx context.Context, opts WriterOptions) (err error) {
 	return err
 }
 
-// ID is the random identity that the files got when they were created. It changes if they
-// are deleted and made again: what was exported before is then missing and has to be
-// exported again.
+// ID returns the random identity that the files got when they were created. The ID
+// changes if the files are deleted and made again: what was exported before is then
+// missing and has to be exported again.
 func (w *Writer) ID() string { return w.meta.id }
 
-// Succeeds is the ID of the files that these replaced, as passed to [OpenNext].
+// Succeeds returns the ID of the files that these replaced, as passed to [OpenNext].
 func (w *Writer) Succeeds() string { return w.meta.succeeds }
 
-// Opened is the state of the files when they were opened.
+// Opened returns the state of the files when they were opened.
 func (w *Writer) Opened() State { return w.opened }
 
-// Applied is the number of transactions applied by now (State.Applied).
+// Applied returns the number of transactions applied so far (State.Applied).
 func (w *Writer) Applied() uint64 { return w.state.Load().Applied }
 
-// State is the state of the files by now.
+// State returns the current state of the files.
 func (w *Writer) State() State { return *w.state.Load() }
 
-// Behind says why the files cannot have everything that was written to them, or is nil:
-// their mark has more transactions, or it is damaged. The caller has to apply again what is
-// missing, and then call CaughtUp. Until then readers refuse the files.
+// Behind returns an error that says why the files cannot have everything that was written
+// to them: their mark has more transactions, or is damaged. If nothing is missing, it
+// returns nil. Otherwise the caller has to apply again what is missing, and then call
+// CaughtUp. Until then readers refuse the files.
 func (w *Writer) Behind() error { return w.behind }
 
 // CaughtUp declares that the index is complete. From then on, the number of applied
@@ -161,18 +162,18 @@ func (w *Writer) CaughtUp(ctx context.Context, least uint64) error {
 		})
 	}
 	if err != nil {
-		return fmt.Errorf("the index files have caught up: %w", err)
+		return fmt.Errorf("record that the index files have caught up: %w", err)
 	}
 	return nil
 }
 
-// NeedsRebuild reports whether documents in the index were analysed by another version of
-// this program. Searches may miss them until the index is rebuilt.
+// NeedsRebuild reports whether another version of this program has analysed documents in
+// the index. Searches may miss them until the index is rebuilt.
 func (w *Writer) NeedsRebuild() bool { return w.meta.analyzer != analysis.Version }
 
-// Close finishes what was handed over, moves the write-ahead log into the database, and
-// releases the files. If the last merge failed, for which no change was waiting, Close tries
-// it again and returns the error. Later calls return [ErrClosed].
+// Close finishes the requests that it has, moves the write-ahead log into the database, and
+// releases the files. If the last merge failed, which no caller was told, Close tries it
+// again and returns the error. Later calls return [ErrClosed].
 func (w *Writer) Close() error {
 	w.closeOnce.Do(func() {
 		close(w.closing)

@@ -9,17 +9,17 @@
 // match fails the read with an error for which [IsFault] is true, so damage costs a query
 // its answer but never makes the answer wrong.
 //
-// Open a database by the VFS [Name], and create it with the bytes of [Empty]. The checksum
-// also covers the page number, so a page that a disk puts in the wrong place is detected.
-// Other programs can read such a database. Pages that they write have no checksum and count
-// as damage.
+// Open a database with the VFS [Name], and create it with the bytes of [Empty]. The
+// checksum also covers the page number, so a page that a disk puts in the wrong place is
+// detected. Other programs can read such a database. Pages that they write have no checksum
+// and count as damage.
 //
 // # What it does not cover
 //
 // Frames of the write-ahead log have checksums of their own, which SQLite compares when the
 // first connection after a crash recovers the log. It silently stops at the first frame
-// that does not match, so users of this package have to notice the missing rest by other
-// means. Damage to a log that processes have open is not detected.
+// that does not match, so users of this package must find another way to notice the missing
+// rest. Damage to a log that processes have open is not detected.
 package cksumvfs
 
 import (
@@ -54,11 +54,10 @@ func IsFault(code int) bool { return code == fault }
 // Register registers the VFS with SQLite. It may be called any number of times.
 var Register = sync.OnceValue(register)
 
-// The VFS is that of the system, except for xOpen. For a database file, xOpen installs
-// other methods in the opened file: again those of the system, except for xRead, xWrite and
-// the device characteristics. So locks, shared memory and everything else that depends on
-// the system stay as they are. Other files (logs, journals, temporary files) are not
-// touched.
+// The VFS is the system's, except for xOpen. For a database file, xOpen installs other
+// methods in the opened file: again those of the system, except for xRead, xWrite and the
+// device characteristics. So locks, shared memory and everything else that depends on the
+// system stay as they are. Other files (logs, journals, temporary files) are not touched.
 func register() error {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -77,7 +76,7 @@ func register() error {
 	if p == 0 {
 		return fmt.Errorf("cksumvfs: out of memory")
 	}
-	*at[sqlite3.Tsqlite3_vfs](p) = vfs // for the life of the process, as is the name
+	*at[sqlite3.Tsqlite3_vfs](p) = vfs // kept for the life of the process, as is the name
 	if rc := sqlite3.Xsqlite3_vfs_register(tls, p, 0); rc != sqlite3.SQLITE_OK {
 		return fmt.Errorf("cksumvfs: register: result code %d", rc)
 	}
@@ -138,7 +137,7 @@ func systemMethods(file uintptr) *sqlite3.Tsqlite3_io_methods {
 
 // read checks the checksum if it reads a page. SQLite also reads the header alone, to learn
 // the page size; it reads the whole page before it uses anything else of it. SQLite would
-// take a page beyond the end of the file for zeros, but it is a lost page: pages that were
+// treat a page beyond the end of the file as zeros, but that page is lost: pages that were
 // never written are in the log, or are not read.
 func read(tls *libc.TLS, file, buf uintptr, n int32, offset sqlite3.Tsqlite3_int64) int32 {
 	rc := call[func(*libc.TLS, uintptr, uintptr, int32, sqlite3.Tsqlite3_int64) int32](systemMethods(file).FxRead)(tls, file, buf, n, offset)
@@ -184,9 +183,9 @@ func matches(page []byte, number int64) bool {
 	return binary.LittleEndian.Uint64(page[PageSize-reserved:]) == checksum(page, number)
 }
 
-// The memory of SQLite is outside of Go's, and so are its pointers, which Go sees as
-// numbers. They become pointers by way of their own address, which the garbage collector
-// never follows.
+// SQLite's memory is outside Go's, and Go sees pointers to it as numbers. Such a number
+// becomes a Go pointer through its own address, and the garbage collector never follows
+// it.
 
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
@@ -196,11 +195,11 @@ func bytesAt(address uintptr) []byte { return unsafe.Slice(at[byte](address), Pa
 // calls.
 func call[F any](pointer uintptr) F { return *(*F)(unsafe.Pointer(&struct{ uintptr }{pointer})) }
 
-// function is the reverse of call. f must be a function of this package, not a closure,
+// function does the reverse of call. f must be a function of this package, not a closure,
 // because it must never move.
 func function[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 
-// Empty is an empty database with checksums: one page, as
+// Empty returns an empty database with checksums: one page, as
 // https://www.sqlite.org/fileformat.html describes it. SQLite takes the number of reserved
 // bytes from the header of an existing file. It could also reserve them in a new file, but
 // the driver has no way to ask for that.
@@ -220,7 +219,7 @@ func Empty(applicationID, userVersion uint32) []byte {
 	put32(60, userVersion)                     //
 	put32(68, applicationID)                   //
 	put32(92, 1)                               // change counter for which the next is valid
-	put32(96, sqlite3.SQLITE_VERSION_NUMBER)   // who wrote it
+	put32(96, sqlite3.SQLITE_VERSION_NUMBER)   // version number of the SQLite that wrote it
 	page[100] = 0x0d                           // the schema: a table's leaf without cells
 	put16(105, uint16(PageSize-int(page[20]))) // where its cells begin
 	seal(page, 0)

@@ -15,9 +15,9 @@ const (
 	MaxDocuments = 100_000
 	maxTexts     = 150_000
 	maxLength    = 80 // characters of a text; a longer suggestion is not read
-	maxAnchors   = 3  // texts of links that are used of a document
-	// namesNone is how many pages of a host the text of a link leads to if it names none. A
-	// shard counts its own pages, so it suggests some texts that one index would leave out.
+	maxAnchors   = 3  // texts of links that are used for each document
+	// A link text that leads to namesNone or more pages of a host names none of them. A shard
+	// counts only its own pages, so it suggests some texts that an undivided index would leave out.
 	namesNone = 4
 )
 
@@ -58,7 +58,7 @@ type candidate struct {
 	key      string // of an anchor
 }
 
-// host is what is known of a host so far.
+// host is what is known about a host so far.
 type host struct {
 	number int
 	titles int
@@ -66,7 +66,7 @@ type host struct {
 	leads  map[string]int // documents to which each text of a link leads, by key
 }
 
-// NewBuilder begins a table. The function bare leaves the version out of a text: of texts
+// NewBuilder begins a table. The function bare removes the version from a text: of texts
 // that are equal without it, one is suggested.
 func NewBuilder(bare func(string) string) *Builder {
 	return &Builder{bare: bare, hosts: make(map[string]*host)}
@@ -101,8 +101,8 @@ func (b *Builder) Add(d *Document) {
 	}
 }
 
-// once is a text without its repetition: the text of a link is "Kafka Kafka" if a logo and a word
-// beside it say the same.
+// once returns a text without its repetition. The text of a link is "Kafka Kafka" if a logo and a
+// word beside it say the same.
 func once(text string) string {
 	first, second := text[:len(text)/2], text[(len(text)+1)/2:]
 	if first == second && text == first+" "+second {
@@ -111,7 +111,7 @@ func once(text string) string {
 	return text
 }
 
-// bounded cuts a text that is too long for a suggestion, so that it is still too long.
+// bounded cuts a text that is too long for a suggestion, but leaves it too long.
 func bounded(text string) string {
 	if most := 8 * maxLength; len(text) > most {
 		return strings.ToValidUTF8(text[:most], "")
@@ -119,8 +119,8 @@ func bounded(text string) string {
 	return text
 }
 
-// group is equal for texts that differ in nothing but versions and spelling. It depends on
-// nothing but the text, so that shards agree on it.
+// group returns the same number for texts that differ only in versions and spelling. It
+// depends on the text alone, so that shards agree on it.
 func (b *Builder) group(text string) uint64 {
 	b.key.fold(b.bare(text))
 	if len(b.key.text) == 0 {
@@ -136,7 +136,7 @@ var separator = regexp.MustCompile(`\s+[-–—|·•:»›/]+\s+|\s*[|｜]\s*`)
 
 type part struct{ from, to int }
 
-// split is the parts of a title. What is in parentheses at its end is one, as in "List
+// split returns the parts of a title. Parentheses at its end are a part, as in "List
 // (Java Platform 25)".
 func split(title string) (parts []part) {
 	from := 0
@@ -156,8 +156,8 @@ func split(title string) (parts []part) {
 	return parts
 }
 
-// own is a title without the parts at its ends that the site repeats. Something is always
-// left of it.
+// own returns a title without the parts at its ends that the site repeats. Something is
+// always left of it.
 func (b *Builder) own(c *candidate) string {
 	parts := split(c.text)
 	repeated := func(p part) bool {
@@ -180,7 +180,7 @@ func (b *Builder) own(c *candidate) string {
 var operators = regexp.MustCompile(`(?i)(^|[\s(])(-\S|(site|lang|filetype|ext|after|before|intitle|inurl):\S)`)
 
 // readable reports whether a text may be suggested: it is short, has something to read, and
-// means its words when it is searched for.
+// a search for it finds its words.
 func readable(text string) bool {
 	letters := 0
 	for _, r := range text {
@@ -247,7 +247,7 @@ type stored struct {
 	group               uint64
 }
 
-// compare is the order of texts, best first.
+// compare orders texts, best first.
 func compare(x, y *stored) int {
 	return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.text, y.text))
 }

@@ -24,7 +24,7 @@ func (k *key) fold(text string) {
 	for t.Reset(text); t.Next(); {
 		word, continues := t.Token.Text, false
 		if t.Token.Bigram {
-			// A bigram is a character and the one after it, which begins the next token.
+			// A bigram is a character and the next character, which begins the next token.
 			_, n := utf8.DecodeRune(word)
 			word, continues = word[:n], t.Token.Start == runEnds
 			_, n = utf8.DecodeRuneInString(text[t.Token.Start:])
@@ -39,8 +39,8 @@ func (k *key) fold(text string) {
 	}
 }
 
-// prefix is the key of a text that is being typed. After "kafka " it ends with a space,
-// because the word is complete.
+// prefix makes the key of a text that is being typed. After "kafka " it ends with a
+// space, because the word is complete.
 func (k *key) prefix(typed string) {
 	if k.fold(typed); len(k.text) > 0 && !k.open {
 		k.text = append(k.text, ' ')

@@ -14,25 +14,25 @@ import (
 type Completion struct {
 	Text  string
 	Score float64
-	Group uint64 // equal for texts that differ in versions only
-	Apart bool   // it has the words that were typed, but in other places: it comes after the others
+	Group uint64 // equal for texts that differ only in versions
+	Apart bool   // it has the typed words, but in other places: it comes after the others
 }
 
 // Table finds texts by the beginning of any of their words. It never changes, so it is safe
 // for concurrent use.
 //
-// It is a suffix array of the keys of the texts that has the suffixes where a word begins:
-// what begins with the same letters is one range of it.
+// It is a suffix array of the keys of the texts. It has the suffixes that begin at a word,
+// so all suffixes that begin with the same letters are one range of it.
 type Table struct {
 	texts  []stored // best first
 	hosts  []string
 	keys   string   // all keys, each with a line break after it
 	starts []uint32 // of the suffixes, in their order
-	owners []uint32 // for each suffix twice the number of its text, and one more if the text does not begin there
+	owners []uint32 // for each suffix, twice the number of its text, plus one if the text does not begin there
 }
 
 // maxTyped bounds, in bytes, the prefix for the search in the array, and so how far
-// suffixes are compared. The rest is compared text by text.
+// suffixes are compared. The rest of a longer text is compared text by text.
 const maxTyped = 64
 
 func newTable(list []stored, hosts []string) *Table {
@@ -61,25 +61,25 @@ func newTable(list []stored, hosts []string) *Table {
 	return t
 }
 
-// suffix is the beginning of a suffix. It may reach into the next key, which changes the
-// order of equal keys only.
+// suffix returns the beginning of a suffix. It may reach into the next key, which changes
+// only the order of equal keys.
 func (t *Table) suffix(start uint32) string {
 	return t.keys[start:min(int(start)+maxTyped, len(t.keys))]
 }
 
-// Len is the number of texts.
+// Len returns the number of texts.
 func (t *Table) Len() int { return len(t.texts) }
 
 // Filter limits completions to pages of a host and its subdomains, on any port, and to a
 // language, by its tag. Empty fields limit nothing.
 type Filter struct{ Site, Language string }
 
-// beginsBetter is how many times as much a text counts that begins with what was typed.
+// A text that begins with what was typed counts beginsBetter times as much.
 const beginsBetter = 4
 
 // Find returns up to n completions of a text that is being typed, best first. They have what
-// was typed at the beginning of one of their words. If these are too few, they are followed by
-// texts that have each word somewhere.
+// was typed at the beginning of one of their words. If these are too few, texts that have each
+// word somewhere follow.
 func (t *Table) Find(typed string, f Filter, n int) []Completion {
 	var k key
 	k.prefix(typed)
@@ -113,8 +113,8 @@ func (t *Table) find(prefix string) (lo, hi int) {
 // maxTried bounds the texts that are tried for words in any order.
 const maxTried = 20_000
 
-// inAnyOrder finds texts with words that begin with all these. It tries those that have the
-// rarest one.
+// inAnyOrder finds texts that have, for each typed word, a word that begins with it. It
+// tries the texts with the rarest of the typed words.
 func (t *Table) inAnyOrder(words []string, b *best) {
 	from, to := t.find(words[0])
 	for _, w := range words[1:] {
@@ -129,7 +129,7 @@ func (t *Table) inAnyOrder(words []string, b *best) {
 	}
 }
 
-// key is the key of a text.
+// key returns the key of a text.
 func (t *Table) key(text uint32) string {
 	from := t.texts[text].from
 	key, _, _ := strings.Cut(t.keys[from:], "\n")
@@ -150,7 +150,7 @@ func hasWord(key, w string) bool {
 	}
 }
 
-// only is the filter as a function of a text; nil lets all through.
+// only returns the filter as a function of a text, or nil if all texts pass.
 func (t *Table) only(f Filter) func(*stored) bool {
 	if f == (Filter{}) {
 		return nil
@@ -183,7 +183,7 @@ type scored struct {
 	text  uint32
 }
 
-// compare is the order of the list, which is that of Merge.
+// compare orders the list as Merge does.
 func (b *best) compare(x, y scored) int {
 	return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(b.t.texts[x.text].text, b.t.texts[y.text].text), cmp.Compare(x.text, y.text))
 }
@@ -207,8 +207,8 @@ func (b *best) add(text uint32, begins bool) {
 	b.list = b.list[:min(len(b.list), b.most)]
 }
 
-// completions appends up to n of the collected texts, one of each group, and not what was
-// typed already.
+// completions appends up to n of the collected texts, one of each group, without the
+// typed text itself.
 func (b *best) completions(list []Completion, typed string, n int, apart bool) []Completion {
 	for _, s := range b.list {
 		text := &b.t.texts[s.text]
@@ -220,7 +220,7 @@ func (b *best) completions(list []Completion, typed string, n int, apart bool) [
 	return list
 }
 
-// Merge is the best n of completions from several tables, one of each group.
+// Merge returns the best n of completions from several tables, one of each group.
 func Merge(n int, lists ...[]Completion) []Completion {
 	var out []Completion
 	all := slices.Concat(lists...)

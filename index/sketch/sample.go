@@ -9,7 +9,7 @@ import (
 // with a common passage have the same sample of it. Counting in how many texts of a site a
 // shingle of the sample occurs shows which passages the site repeats.
 //
-// A shingle of a sample is a number below Slots, which other shingles share.
+// A shingle of a sample is a number below Slots. Other shingles may have the same number.
 const (
 	Slots   = 1 << 13
 	oneIn   = 8
@@ -47,16 +47,16 @@ func (s *Sampler) AddShingle(h uint64) (slot uint16, sampled bool) {
 // Break makes the next word begin a new shingle.
 func (s *Sampler) Break() { s.window = window{} }
 
-// Sample is the sample of the words so far, ascending, none twice.
+// Sample returns the sample of the words so far, in ascending order without duplicates.
 func (s *Sampler) Sample() []uint16 {
 	slices.Sort(s.slots)
 	return slices.Compact(s.slots)
 }
 
-// SlotBytes is the bytes of a shingle in a stored sample.
+// SlotBytes is the size of a shingle in a stored sample, in bytes.
 const SlotBytes = 2
 
-// PackSample is the stored form of a sample: its shingles, little-endian.
+// PackSample returns the stored form of a sample: its shingles, little-endian.
 func PackSample(sample []uint16) []byte {
 	b := make([]byte, 0, SlotBytes*len(sample))
 	for _, slot := range sample {
@@ -65,7 +65,7 @@ func PackSample(sample []uint16) []byte {
 	return b
 }
 
-// UnpackSample is the shingles of a stored sample.
+// UnpackSample returns the shingles of a stored sample.
 func UnpackSample(stored []byte) []uint16 {
 	list := make([]uint16, 0, len(stored)/SlotBytes)
 	for ; len(stored) >= SlotBytes; stored = stored[SlotBytes:] {

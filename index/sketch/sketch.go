@@ -1,4 +1,4 @@
-// Package sketch computes short sketches of texts. Two sketches tell how similar their
+// Package sketch computes short sketches of texts. Two sketches show how similar their
 // texts are, without the texts. The method is MinHash over shingles of words, with one
 // permutation (Li, Owen, Zhang 2012).
 //
@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// words is how many words a shingle has, and so how many shingles one changed word
-	// changes.
+	// words is the number of words in a shingle, and so the number of shingles that one
+	// changed word changes.
 	words = 4
 	// bins bounds the error: at a similarity of 0.8, the standard error of an estimate is
 	// 0.035, and that of texts with fewer shingles than bins is not much greater.
@@ -50,7 +50,7 @@ func (w *window) add(word []byte) (shingle uint64, ok bool) {
 	return w.shingle(), true
 }
 
-// shingle is the hash of the last words.
+// shingle returns the hash of the last words.
 func (w *window) shingle() uint64 {
 	h := uint64(0)
 	for _, x := range w.last {
@@ -77,13 +77,13 @@ func (b *Builder) Add(word []byte) (shingle uint64, ok bool) {
 
 func (b *Builder) add(h uint64) {
 	bin := h >> (64 - binBits)
-	if h |= 1; b.least[bin] == 0 || h < b.least[bin] { // 0 is for none
+	if h |= 1; b.least[bin] == 0 || h < b.least[bin] { // 0 means none
 		b.least[bin] = h
 	}
 }
 
-// Sketch is the sketch of the words so far. A text with fewer words than a shingle has is one
-// shingle.
+// Sketch returns the sketch of the words so far. A text with fewer words than a shingle has
+// is one shingle.
 func (b *Builder) Sketch() (s Sketch) {
 	if n := b.window.count; n > 0 && n < words {
 		b.add(b.window.shingle())
@@ -92,13 +92,13 @@ func (b *Builder) Sketch() (s Sketch) {
 		if h == 0 {
 			continue
 		}
-		// The high bits are small in every least hash, the low ones are as good as random.
+		// In every least hash the high bits are small; the low bits are as good as random.
 		binary.LittleEndian.PutUint16(s[i*binBytes:], max(uint16(h>>1), 1))
 	}
 	return s
 }
 
-// Of is the sketch that was stored as these bytes, nil if they are none.
+// Of returns the sketch that was stored as these bytes, or nil if they are not a sketch.
 func Of(stored []byte) *Sketch {
 	if len(stored) != Size {
 		return nil
@@ -106,8 +106,8 @@ func Of(stored []byte) *Sketch {
 	return (*Sketch)(stored)
 }
 
-// Bins is how many bins have a hash. A text with few shingles has few, and its sketch says
-// little.
+// Bins returns how many bins have a hash. A text with few shingles fills few bins, and its
+// sketch says little.
 func (s *Sketch) Bins() (n int) {
 	for i := 0; i < Size; i += 8 {
 		n += filled(binary.LittleEndian.Uint64(s[i:]))
@@ -122,8 +122,8 @@ func Similarity(a, b *Sketch) float64 {
 	return ratio(same, either)
 }
 
-// Similar reports whether [Similarity] is at least this. It takes a fraction of the time if
-// the texts have little in common.
+// Similar reports whether [Similarity] is at least least. It takes a fraction of the time
+// if the texts have little in common.
 func Similar(a, b *Sketch, least float64) bool {
 	// At most (1-least)·either bins differ. One more allows for rounding.
 	same, either, ok := compare(a, b, int((1-least)*bins)+1)
@@ -138,8 +138,8 @@ func ratio(same, either int) float64 {
 }
 
 // compare counts the bins in which two sketches have the same hash, and those in which
-// either has one. It gives up when more bins differ than most, which it finds out first:
-// most sketches that a search compares have nothing in common.
+// either has one. It gives up as soon as more than most bins differ: most sketches that a
+// search compares have nothing in common.
 func compare(a, b *Sketch, most int) (same, either int, ok bool) {
 	differ := 0
 	for i := 0; i < Size; i += 8 {
@@ -154,9 +154,9 @@ func compare(a, b *Sketch, most int) (same, either int, ok bool) {
 	return either - differ, either, true
 }
 
-// filled is how many of the four bins in a word are not zero. Adding 0x7FFF to the low 15
-// bits of a bin sets its highest bit unless they are all zero, and never carries into the
-// next bin.
+// filled returns how many of the four bins in a word are not zero. Adding 0x7FFF to the
+// low 15 bits of a bin sets its highest bit unless they are all zero, and never carries
+// into the next bin.
 func filled(word uint64) int {
 	const low = 0x7FFF_7FFF_7FFF_7FFF
 	return bits.OnesCount64((word&low + low | word) &^ low)

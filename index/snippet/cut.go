@@ -14,7 +14,7 @@ import (
 // spaceReach is how far a cut moves to fall on a space, in bytes.
 const spaceReach = 40
 
-// snippetBegin is a cut about context bytes before pos.
+// snippetBegin returns a cut about context bytes before pos.
 func snippetBegin(text string, pos, context int) int {
 	want := pos - context
 	if want <= 0 {
@@ -32,7 +32,7 @@ func snippetBegin(text string, pos, context int) int {
 	return pos
 }
 
-// snippetEnd is a cut at or before want, but not before least.
+// snippetEnd returns a cut at or before want, but not before least.
 func snippetEnd(text string, least, want int) int {
 	if want >= len(text) {
 		return len(text)

@@ -16,8 +16,8 @@ type Heading struct {
 }
 
 // Headings finds the headings that have terms which the title lacks, best first: more terms,
-// then fewer other letters, then the order of the page. There is none if the title has all
-// the terms, because then the page as a whole is asked for.
+// then fewer other letters, then the order of the page. It finds none if the title has all
+// the terms, because then the user asks for the page as a whole.
 func Headings(title string, headings []string, m *matcher) (list []Heading) {
 	if len(headings) == 0 || m.terms == 0 {
 		return nil

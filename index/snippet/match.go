@@ -29,12 +29,12 @@ type prefixTerm struct {
 	term   int
 }
 
-// phrase is a quoted phrase. Its words count as one term, as those of a name do, and the whole of it
-// as another one: a snippet that has some of the words says nothing about the phrase.
+// phrase is a quoted phrase. Its words count as one term, as those of a name do, and the whole
+// phrase counts as another: a snippet that has some of the words says nothing about the phrase.
 type phrase struct {
 	words      []string
 	term       int
-	next       int // of words, behind those that were found last
+	next       int // of words, after those that were found last
 	start, end int // of these
 }
 
@@ -85,13 +85,13 @@ func (m *matcher) end() {
 	}
 }
 
-// distinct is how many of the terms a text has.
+// distinct returns how many of the terms a text has.
 func (m *matcher) distinct(text string) int {
 	_, best := bestWindow(analysis.Normalize(text), m)
 	return best.distinct
 }
 
-// whole is the phrase that a token of text completes, which belongs to a term.
+// whole returns the phrase that a token of text completes. The token belongs to a term.
 func (m *matcher) whole(text string, t *analysis.Token) (found match, ok bool) {
 	word := t.Text
 	if m.stems != nil && t.Letters {
@@ -121,7 +121,7 @@ func hasWord(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
-// match is the term that a token of text belongs to, and its place.
+// match returns the term that a token of text belongs to, and its place.
 func (m *matcher) match(text string, t *analysis.Token) (match, bool) {
 	if !m.first[t.Text[0]] {
 		return match{}, false

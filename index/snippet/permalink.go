@@ -2,13 +2,13 @@ package snippet
 
 import "strings"
 
-// permalink is the sign with which programs that make manuals link a heading to itself, right
-// after the heading: "Installation¶". On the page it shows while the pointer is over it. In a
-// snippet it means nothing.
+// permalink is the sign that programs that make manuals put right after a heading, as a link
+// to it: "Installation¶". The page shows it only while the pointer is over it. In a snippet
+// it means nothing.
 const permalink = "¶"
 
-// withoutPermalinks is the snippet without these signs. A sign on its own stays, as in "see ¶
-// 12".
+// withoutPermalinks returns the snippet without these signs. A sign on its own stays, as in
+// "see ¶ 12".
 func (s Snippet) withoutPermalinks() Snippet {
 	var out Snippet
 	from := 0

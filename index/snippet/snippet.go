@@ -13,8 +13,8 @@ import (
 )
 
 // Snippet is a part of a document's text around the words of the query. Text is what the
-// page says: neither HTML nor safe for a terminal. [Snippet.Render] takes the function that
-// makes it so.
+// page says, and is not escaped, either as HTML or for a terminal. [Snippet.Render] takes
+// the function that escapes it.
 type Snippet struct {
 	Text  string
 	Marks []Range // the words of the query, ascending and not adjacent
@@ -23,11 +23,11 @@ type Snippet struct {
 // Range is a half-open range of bytes, on character boundaries.
 type Range struct{ Start, End int }
 
-// MarshalJSON gives the plain text.
+// MarshalJSON returns the plain text.
 func (s Snippet) MarshalJSON() ([]byte, error) { return json.Marshal(s.Text) }
 
-// Render is the text with open and close around its marks. Each piece of text goes through
-// escape, if that is not nil; open and close do not.
+// Render returns the text with open and close around its marks. It passes each piece of
+// text through escape, if that is not nil, but not open and close.
 //
 //	s.Render("<mark>", "</mark>", html.EscapeString)
 //	s.Render("**", "**", nil)
@@ -51,10 +51,10 @@ func (s Snippet) Render(open, close string, escape func(string) string) string {
 // snippetBytes is about how long a snippet is. Without its ellipses, it is never longer.
 const snippetBytes = 240
 
-// match is a token of the text that the query has.
+// match is a token of the text that is also in the query.
 type match struct{ start, end, term int }
 
-// Source is the text from which a snippet is cut, with what is known of it.
+// Source is the text from which a snippet is cut, with what is known about it.
 type Source struct {
 	Title string
 	Text  string       // the head of a text
@@ -65,8 +65,8 @@ type Source struct {
 	Repeated func(slot uint16) bool
 }
 
-// Make cuts a snippet: the first window with all the terms, or else the one with the most.
-// The tokenizer passes over at most 32 KiB. (The snippet() of FTS5 took up to seconds on long
+// Make cuts a snippet: the first window with all the terms, or else the window with the most
+// terms. It tokenizes at most 32 KiB. (The snippet() of FTS5 took up to seconds on long
 // texts.)
 //
 // The main content comes first, without what lies between its parts. The rest of the text is
@@ -99,10 +99,10 @@ func (s *Source) cut(m *matcher) Snippet {
 	return s.beginning(main)
 }
 
-// attempts is how many snippets are made until one is not repeated by the site.
+// attempts is how many snippets are made, at most, to find one that the site does not repeat.
 const attempts = 4
 
-// matching is a snippet with matches, and the number of different terms in its window.
+// matching returns a snippet with matches, and the number of different terms in its window.
 func (s *Source) matching(text string, m *matcher) (cut Snippet, distinct int) {
 	from := 0
 	for range attempts {
@@ -128,7 +128,7 @@ func (s *Source) matching(text string, m *matcher) (cut Snippet, distinct int) {
 	return cut, distinct
 }
 
-// beginning is a snippet without matches, as near to the beginning of a text as can be.
+// beginning returns a snippet without matches, as near to the beginning of a text as can be.
 func (s *Source) beginning(text string) (first Snippet) {
 	begin := 0
 	for i := range attempts {
@@ -167,7 +167,7 @@ func (s *Source) isRepeated(cut *Snippet) bool {
 	return sampled > 0 && 2*repeated >= sampled
 }
 
-// join is the parts of a text, with an ellipsis between them.
+// join returns the parts of a text, with an ellipsis between them.
 func join(text string, parts []page.Range) string {
 	if len(parts) == 1 {
 		return text[parts[0].Start:parts[0].End]
@@ -200,8 +200,8 @@ func (w window) betterThan(o window) bool {
 	return w.distinct > o.distinct || w.distinct == o.distinct && w.to-w.from > o.to-o.from
 }
 
-// bestWindow gives the matches in the text, up to where it stopped looking, and the window
-// to show.
+// bestWindow returns the matches in the text, up to where it stopped looking, and the
+// window to show.
 func bestWindow(text string, m *matcher) (matches []match, best window) {
 	for i := range m.phrases {
 		m.phrases[i].next = 0
@@ -280,8 +280,8 @@ func cutSnippet(text string, begin, end int, more bool, matches []match) Snippet
 	return s
 }
 
-// isOneWord reports whether a match belongs to the same word as the one before: bigrams overlap, and
-// underscores join the words of an identifier.
+// isOneWord reports whether a match belongs to the same word as the match before it: bigrams
+// overlap, and underscores join the words of an identifier.
 func isOneWord(text string, end, start int) bool {
 	return end >= start || strings.Trim(text[end:start], "_") == ""
 }

@@ -21,7 +21,7 @@ const (
 	usedBit   = 2
 )
 
-// makeHashSet returns an empty set with room for so many hashes.
+// makeHashSet returns an empty set with room for n hashes.
 func makeHashSet(n int) hashSet {
 	size := 64
 	for 3*size < 4*n {
@@ -49,7 +49,7 @@ func (s *hashSet) get(hash uint64) (has, stored bool) {
 	return slot != 0, slot&storedBit != 0
 }
 
-// put adds a hash, if the set does not have it, and marks its word as stored if it is.
+// put adds a hash, if the set does not have it, and marks its word as stored if stored is true.
 func (s *hashSet) put(hash uint64, stored bool) {
 	if 4*(s.used+1) > 3*len(s.slots) {
 		s.grow()
@@ -72,7 +72,7 @@ func (s *hashSet) onlyStored() hashSet {
 	return s.without(func(slot uint64) bool { return slot&storedBit == 0 }, s.stored)
 }
 
-// without returns the set without some slots, with room for so many hashes.
+// without returns the set without some slots, with room for n hashes.
 func (s *hashSet) without(drop func(slot uint64) bool, room int) hashSet {
 	next := makeHashSet(room)
 	for _, slot := range s.slots {

@@ -15,27 +15,27 @@ import (
 // full-text table has only stems. The vocabulary is a plain list of words. A look-up goes
 // through all words of about the same length: comparing the sets of letters of two words takes
 // a few nanoseconds, and excludes nearly all of them, so 200,000 words take less than a
-// millisecond, which only queries with a word that hardly any document has pay. The first of
-// them prepares the list ([NewList]), which takes some milliseconds.
+// millisecond. Only queries with a word that hardly any document has pay for that. The first
+// such query prepares the list ([NewList]), which takes some milliseconds.
 //
 // The vocabulary is the words of titles and anchors, and those words from the first 4 KiB
 // of a text that a second document has as well, which excludes most misprints. Words are
-// never removed, and a vocabulary of two million takes no more: words that come so late are
-// rare. A search checks how many documents have a word before it suggests it, so words of
-// deleted documents are not suggested. The stored words depend on the order of delivery, as
-// nothing else in the index does: which words of texts came twice is remembered by one
-// process only, and only for the last million words.
+// never removed, and a vocabulary of two million words takes no more: words that come so
+// late are rare. A search checks how many documents have a word before it suggests it, so
+// words of deleted documents are not suggested. The stored words depend on the order of
+// delivery, as nothing else in the index does: only one process remembers which words of
+// texts it has seen once, and only the last million of them.
 //
 // Rejected: an exact count of documents by word, which costs as much again as indexing; a
 // scan of the terms of FTS5, which are stems, and which takes 200 ms for 4,000 documents;
-// words under keys that misspellings share (Garbe's symmetric deletion), which makes a
-// look-up a few reads but takes seven rows for each word, in random order: a tenth of the
-// processor time of indexing.
+// words under keys that misspellings share (Garbe's symmetric deletion): a look-up takes
+// only a few reads, but each word takes seven rows in random order, which is a tenth of
+// the processor time of indexing.
 const (
 	titleBytes = 1 << 10 // bytes of a title whose words count
 	textBytes  = 4 << 10 // bytes of a text whose words count
 	minLetters = 4       // letters of the shortest word that is kept or corrected
-	maxLetters = 24      // and of the longest
+	maxLetters = 24      // and of the longest such word
 	maxBytes   = 256     // of the longest, as it is written: a letter may have any number of marks
 )
 
@@ -48,7 +48,7 @@ func Correctable(t *analysis.Token) bool {
 	return n >= minLetters && n <= maxLetters
 }
 
-// Fold is the folded form of a word.
+// Fold returns the folded form of a word.
 func Fold(word string) string {
 	var t analysis.Tokenizer
 	t.Reset(analysis.Normalize(word))
@@ -58,8 +58,8 @@ func Fold(word string) string {
 	return string(t.Token.Text)
 }
 
-// A stored list has a line for each word: the word and, if its folded form is another, a
-// tab and that form.
+// A stored list has a line for each word: the word and, if its folded form differs, a tab
+// and that form.
 
 // AppendLine appends the line of a word.
 func AppendLine(list []byte, word string) []byte {
@@ -93,13 +93,14 @@ type List struct {
 	at     []uint32            // of the line
 }
 
-// maxList bounds the bytes of a list. It is many times what the longest vocabulary takes.
+// maxList bounds the bytes of a list. It is many times the size of the longest vocabulary.
 const maxList = math.MaxInt32
 
 // NewList prepares a stored list. It keeps the lines, which must not be changed. Words after
 // the first maxList bytes are left out.
 //
-// While changes arrive, the list is made for one look-up or two, so it reads the lines once.
+// While changes arrive, a list serves only one look-up or two, so NewList reads the lines
+// only once.
 func NewList(lines []byte) *List {
 	l := &List{lines: lines[:min(len(lines), maxList)]}
 	type word struct {
@@ -128,7 +129,7 @@ func NewList(lines []byte) *List {
 }
 
 // Near calls fn with the words that are at most the given number of edits away from a
-// folded word, without that word itself, in no particular order.
+// folded word, except that word itself, in no particular order.
 func (l *List) Near(typed string, most int, fn func(word string, distance int)) {
 	letters, length := lettersOf([]byte(typed))
 	least, longest := min(max(length-most, 0), maxLetters+1), min(length+most, maxLetters+1)
@@ -171,7 +172,7 @@ func scanLine(list []byte) (set uint64, n, folded, end int) {
 	return set, n, folded, end
 }
 
-// wordEnd is the end of the word in a line.
+// wordEnd returns the end of the word in a line.
 func wordEnd(folded, end int) int {
 	if folded == 0 {
 		return end
@@ -179,15 +180,15 @@ func wordEnd(folded, end int) int {
 	return folded - 1
 }
 
-// lettersOf is the set of letters of a word, modulo 64, and their number.
+// lettersOf returns the set of letters of a word, modulo 64, and their number.
 func lettersOf(word []byte) (set uint64, n int) {
 	set, n, _, _ = scanLine(word)
 	return set, n
 }
 
-// Distance is the number of letters inserted, deleted, replaced, or swapped with their
-// neighbour, each letter at most once (optimal string alignment). It is more than most if
-// the words are further apart.
+// Distance returns the number of letters inserted, deleted, replaced, or swapped with
+// their neighbour, each letter at most once (optimal string alignment). If that is more
+// than most, the result may be any number above most.
 func Distance(a, b string, most int) int {
 	x, y := []rune(a), []rune(b)
 	if d := len(x) - len(y); d > most || -d > most {

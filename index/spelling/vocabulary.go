@@ -34,7 +34,7 @@ type spelled struct {
 	word string
 }
 
-// Add is for [analysis.Document.AnalyzeWords].
+// Add collects a token. It is a function for [analysis.Document.AnalyzeWords].
 func (c *Collector) Add(t *analysis.Token, text string, from analysis.Source) {
 	inText := from == analysis.FromMain || from == analysis.FromRest
 	if inText && t.End > textBytes || from == analysis.FromTitle && t.End > titleBytes || !Correctable(t) {
@@ -63,7 +63,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Words are the words that were added and that a vocabulary does not have.
+// Words returns the words that were added and that v does not have.
 func (c *Collector) Words(v *Vocabulary) (out Words) {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
@@ -84,7 +84,7 @@ func (c *Collector) Words(v *Vocabulary) (out Words) {
 }
 
 // Vocabulary remembers which words are stored, and which words of texts it has seen once,
-// to find those that a second document has. It is safe for concurrent use.
+// to find the words that a second document has. It is safe for concurrent use.
 type Vocabulary struct {
 	mu   sync.RWMutex
 	seen hashSet
