@@ -25,8 +25,8 @@ const Version = 6
 // stored.
 const MaxIndexedText = 2 << 20
 
-// Columns is what the full-text table gets of a document: for each column, tokens joined by
-// spaces.
+// Columns is what the full-text table gets of a document: for each column, tokens that are
+// each followed by a space.
 type Columns struct {
 	Title, Body, Anchors, Outside, URL, Rest, Tags string
 }
@@ -52,8 +52,8 @@ const (
 // Analyze makes the columns of a document. It is safe for concurrent use.
 func (d *Document) Analyze() Columns { return d.AnalyzeWords(nil) }
 
-// AnalyzeWords is Analyze, and calls visit with each token of the title, the text and the
-// anchors. The text is normalised; the token says where it is.
+// AnalyzeWords does what Analyze does, and calls visit with each token of the title, the text
+// and the anchors. The text that visit gets is normalised; the token has its place in it.
 func (d *Document) AnalyzeWords(visit func(t *Token, text string, from Source)) Columns {
 	a := analyzers.Get().(*analyzer)
 	defer analyzers.Put(a)
@@ -86,7 +86,7 @@ func MainWords(text string, main []page.Range, visit func(word []byte)) {
 	a.ranges(text, main, nil, func(t *Token, _ string) { visit(t.Text) })
 }
 
-// Document is what is analysed of a document.
+// Document has the parts of a document that are analysed.
 type Document struct {
 	URL                   page.URL
 	Language, Title, Text string
@@ -134,7 +134,7 @@ func (a *analyzer) ranges(text string, parts []page.Range, st *Stemmer, visit fu
 	return string(a.out)
 }
 
-// addRange is add for a part of a normalised text.
+// addRange does what add does for a part of a normalised text.
 func (a *analyzer) addRange(text string, r page.Range, st *Stemmer, visit func(*Token, string)) {
 	a.tokens.Reset(text[:r.End])
 	a.tokens.pos = r.Start
@@ -158,8 +158,8 @@ func (a *analyzer) addRange(text string, r page.Range, st *Stemmer, visit func(*
 	a.tokens.Reset("") // the pool must not keep the text alive
 }
 
-// readableURL is a URL as people read and type it: without its scheme, and with escapes and
-// punycode decoded where possible.
+// readableURL returns a URL as people read and type it: without its scheme, and with
+// escapes and punycode decoded where possible.
 func readableURL(u page.URL) string {
 	parsed, err := parseURL(u)
 	if err != nil || parsed.Host == "" {
@@ -182,8 +182,8 @@ func readableURL(u page.URL) string {
 	return text
 }
 
-// parseURL reads a URL. In URLs as browsers read them, a percent sign need not begin an escape; package
-// url refuses such URLs.
+// parseURL reads a URL. For browsers, a percent sign in a URL need not begin an escape; package url
+// refuses such URLs.
 func parseURL(u page.URL) (*url.URL, error) {
 	var b strings.Builder
 	for i, c := range []byte(u) {
@@ -205,11 +205,11 @@ func (c *Columns) Tokens() (n uint32) {
 	return n
 }
 
-// ColumnNames are the columns of the full-text table, in order.
+// ColumnNames has the names of the columns of the full-text table, in order.
 var ColumnNames = []string{"title", "body", "anchors", "outside", "url", "rest", "tags"}
 
 // Terms counts the terms of a title and a text as the index has them: folded, truncated,
-// and stemmed by the rules of the language. Exports give them to other programs to rank by.
+// and stemmed by the rules of the language. Exports give them to other programs for ranking.
 func Terms(title, text, language string) map[string]int {
 	c := (&Document{Title: title, Text: text, Language: language}).Analyze()
 	terms := make(map[string]int)

@@ -9,7 +9,7 @@ import "unicode"
 //
 // A query of two or more characters is the phrase of its bigrams. A query of one character
 // is a prefix query: the bigrams answer it for every character but the last of a run, and
-// the repeated character answers it for that. (A word list would give better words, but
+// the repeated character answers it for the last. (A word list would give better words, but
 // needs a dependency per language. Unigrams alone would turn every query into a long phrase
 // of very frequent terms.)
 

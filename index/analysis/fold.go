@@ -8,10 +8,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Folding makes different spellings of a word equal: it gives lower case, compatibility
-// forms (full-width letters, ligatures), digits of any script as 0 to 9 and, in Latin,
-// Greek, Hebrew and Arabic, no diacritics. In other scripts marks carry meaning (Devanagari
-// vowels, й against и, が against か) and stay. Only ё becomes е, as Russian readers type it.
+// Folding makes different spellings of a word equal: it makes letters lower case, replaces
+// compatibility forms (full-width letters, ligatures), writes digits of any script as 0 to
+// 9 and, in Latin, Greek, Hebrew and Arabic, drops diacritics. In other scripts marks carry
+// meaning (Devanagari vowels, й against и, が against か) and stay. Only ё becomes е, as
+// Russian readers type it.
 //
 // Folding comes before stemming, so that "création" and "creation" reach the stemmer alike.
 // Some stemmers lose by this (Portuguese -ção and -ções get different stems); readers
@@ -105,7 +106,7 @@ func foldSlow(r rune) string {
 	return string(out)
 }
 
-// digitValue is the value of a decimal digit. Unicode has decimal digits in rows of ten.
+// digitValue returns the value of a decimal digit. Unicode has decimal digits in runs of ten.
 func digitValue(r rune) (v rune) {
 	for v < 9 && unicode.IsDigit(r-1) {
 		r--
@@ -125,7 +126,7 @@ var asciiFold = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// Truncate is the longest prefix of at most n bytes that ends between runes.
+// Truncate returns the longest prefix of at most n bytes that ends between runes.
 func Truncate[T string | []byte](s T, n int) T {
 	if len(s) <= n {
 		return s

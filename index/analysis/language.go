@@ -17,7 +17,7 @@ var stopWords = map[string]map[string]bool{
 	"ru": WordSet("а без бы был в во вот вы где да для до его ее если есть же за и из или им их к как ко когда кто ли мы на не него нее нет но ну о об он она они от по при с со так там то только ты у уже что чтобы это я"),
 }
 
-// WordSet is the set of the words of a text that white space separates.
+// WordSet returns the set of the words of a text that white space separates.
 func WordSet(words string) map[string]bool {
 	set := make(map[string]bool)
 	for w := range strings.FieldsSeq(words) {
@@ -31,7 +31,7 @@ func IsStopWord(folded, language string) bool {
 	return stopWords["en"][folded] || stopWords[PrimaryLanguage(language)][folded]
 }
 
-// PrimaryLanguage is the primary subtag of a BCP 47 tag, in lower case.
+// PrimaryLanguage returns the primary subtag of a BCP 47 tag, in lower case.
 func PrimaryLanguage(language string) string {
 	if i := strings.IndexAny(language, "-_"); i >= 0 {
 		language = language[:i]
@@ -39,8 +39,9 @@ func PrimaryLanguage(language string) string {
 	return strings.ToLower(language)
 }
 
-// LanguageOf is the language that most of the stop words among these folded words belong
-// to; usual, if they are fewer than two, or not clear. Single letters do not count.
+// LanguageOf returns the language to which most of the stop words among these folded words
+// belong. If there are fewer than two, or no language has most, it returns usual. Single
+// letters do not count.
 func LanguageOf(words map[string]bool, usual string) string {
 	best, most, second := usual, 0, 0
 	usual = PrimaryLanguage(usual)

@@ -7,8 +7,8 @@ import (
 )
 
 // NormalizeRanges normalises a text and returns the ranges that its parts have in the
-// normalised text. Parts nil means all of the text, as in page.Outline. Ranges beyond the end
-// of the text are cut off, because the text itself may have been cut.
+// normalised text. If parts is nil, all of the text is one part, as in page.Outline. Ranges
+// beyond the end of the text are cut off, because the text itself may have been cut.
 func NormalizeRanges(text string, parts []page.Range) (string, []page.Range) {
 	if normal := Normalize(text); parts == nil {
 		return normal, []page.Range{{End: len(normal)}}
@@ -29,7 +29,7 @@ func NormalizeRanges(text string, parts []page.Range) (string, []page.Range) {
 	return b.String(), out
 }
 
-// within is parts of a text that was cut at n.
+// within returns what is left of the parts of a text that was cut at n.
 func within(parts []page.Range, n int) []page.Range {
 	for i, r := range parts {
 		if r.Start >= n {
@@ -42,7 +42,7 @@ func within(parts []page.Range, n int) []page.Range {
 	return parts
 }
 
-// others is the parts of a text of n bytes that are not among these.
+// others returns the parts of a text of n bytes that are not among these.
 func others(parts []page.Range, n int) (rest []page.Range) {
 	at := 0
 	for _, r := range parts {

@@ -22,11 +22,11 @@ import (
 	"github.com/blevesearch/snowballstem/turkish"
 )
 
-// A document is indexed only by the stems of its own language. The language of a query is
+// A document is indexed only under the stems of its own language. The language of a query is
 // unknown, so each of its words is looked for as typed and as every language in the index
 // would stem it (package query). docs/format-index.md has the cost of the alternatives.
 
-// Stemmer reduces folded words to their stems by one Snowball algorithm
+// Stemmer reduces folded words to their stems with one Snowball algorithm
 // (https://snowballstem.org). It is safe for concurrent use.
 type Stemmer struct {
 	Name string // ISO 639-1 code, as stored in the table stemmers
@@ -34,7 +34,7 @@ type Stemmer struct {
 	idle chan *StemCache
 }
 
-// Stem is the stem of a folded word.
+// Stem returns the stem of a folded word.
 func (s *Stemmer) Stem(word string) string {
 	env := snowballstem.NewEnv(word)
 	s.run(env)
@@ -44,7 +44,7 @@ func (s *Stemmer) Stem(word string) string {
 	return word
 }
 
-// Languages are the languages that have this stemmer. A nil stemmer has none.
+// Languages returns the languages that have this stemmer. A nil stemmer has none.
 func (s *Stemmer) Languages() (list []string) {
 	for language, other := range stemmers {
 		if s != nil && other == s {
@@ -69,7 +69,7 @@ var stemmers = func() map[string]*Stemmer {
 	return m
 }()
 
-// StemmerFor is the stemmer for a BCP 47 language tag, nil if there is none.
+// StemmerFor returns the stemmer for a BCP 47 language tag, or nil if there is none.
 func StemmerFor(language string) *Stemmer {
 	return stemmers[PrimaryLanguage(language)]
 }

@@ -8,11 +8,11 @@ type StemCache struct {
 	stems   map[string]string
 }
 
-// stemCacheWords bounds a cache to some 2 MB. A cache that is full starts again, which
-// costs less than finding the words that are rare.
+// stemCacheWords bounds a cache to some 2 MB. A full cache starts again empty, which
+// costs less than finding the rare words.
 const stemCacheWords = 16384
 
-// NewStemCache gives a cache that was released, or a new one. A stemmer keeps as many
+// NewStemCache returns a cache that was released, or a new one. A stemmer keeps as many
 // released caches as there are processors. (A sync.Pool would lose them: in a process that
 // only answers queries, the garbage collector runs after every few of them.)
 func NewStemCache(s *Stemmer) *StemCache {
@@ -35,7 +35,7 @@ func (c *StemCache) Release() {
 // Append appends the stem of a folded word to dst.
 func (c *StemCache) Append(dst, word []byte) []byte { return append(dst, c.Stem(word)...) }
 
-// Stem is the stem of a folded word.
+// Stem returns the stem of a folded word.
 func (c *StemCache) Stem(word []byte) string {
 	stem, ok := c.stems[string(word)]
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// tags are the terms that site:, lang: and filetype: look for: every parent domain of the
+// tags returns the terms that site:, lang: and filetype: look for: every parent domain of the
 // host, the host with its port, the language with and without subtags, and the file type.
 func tags(u page.URL, language string) string {
 	var b strings.Builder
@@ -52,7 +52,7 @@ const (
 	TagLang     = 'l'
 	TagFileType = 'f'
 
-	// Private-use characters that occur in tags only.
+	// Private-use characters that occur only in tags.
 	firstTag, lastTag = '\uE000', '\uE0FF'
 )
 
@@ -71,7 +71,7 @@ func Tag(kind rune, value string) string {
 	return string(b)
 }
 
-// TagValue is the value that Tag wrote.
+// TagValue returns the value that Tag wrote.
 func TagValue(token string) string {
 	var b strings.Builder
 	for i, r := range token {
@@ -89,11 +89,11 @@ func TagValue(token string) string {
 // maxFileType bounds the length of a file type.
 const maxFileType = 10
 
-// fileTypes are the values of filetype: that find a URL. They come from the URL, because
-// that is what people see; the media type that the server sent is not in the index, which
-// has only HTML and plain text. A URL without an extension, or with one of a program that
-// makes pages, counts as HTML as well. A language after the extension of a page, as in
-// index.html.de, is not the file type.
+// fileTypes returns the values of filetype: that find a URL. They come from the URL,
+// because people see the URL; the media type that the server sent is not in the index,
+// which has only HTML and plain text. A URL without an extension, or with one of a
+// program that makes pages, counts as HTML as well. A language after the extension of a
+// page, as in index.html.de, is not the file type.
 func fileTypes(u *url.URL) []string {
 	ending, name := lastExtension(u.Path)
 	if inner, _ := lastExtension(name); isPageType(inner) && MayBeLanguage(ending) {
@@ -133,7 +133,7 @@ func MayBeLanguage(s string) bool {
 	return err == nil
 }
 
-// FileTypeOf is the most general value of filetype: that finds a URL, "" for none.
+// FileTypeOf returns the most general value of filetype: that finds a URL, or "" if there is none.
 func FileTypeOf(u page.URL) string {
 	parsed, err := parseURL(u)
 	if err != nil || parsed.Host == "" {
@@ -143,7 +143,7 @@ func FileTypeOf(u page.URL) string {
 	return types[len(types)-1]
 }
 
-// FileType is a file name extension in lower case, or "" if s is none, as in /v2.4.
+// FileType returns a file name extension in lower case, or "" if s is not one, as in /v2.4.
 func FileType(s string) string {
 	s = strings.ToLower(s)
 	letters := false

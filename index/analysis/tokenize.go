@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxToken is the longest token, in bytes. Longer words, mostly encoded data, are truncated
-// in documents and queries alike.
+// maxToken is the length of the longest token, in bytes. Longer words, mostly encoded data,
+// are truncated in documents and queries alike.
 const maxToken = 64
 
 // Token is one word or bigram of a text, folded but not stemmed.

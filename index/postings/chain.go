@@ -36,7 +36,7 @@ func (x *Index) seek(ctx context.Context, key []byte, prefix bool) ([]*chain, er
 	}
 	err := x.src.seek(ctx, x.numbers, key, func(id int64, b []byte) (bool, error) {
 		c, page := of[id>>pageBits], id&(1<<31-1)
-		if c == nil || page < c.seg.first || page > c.seg.last { // a merge removed the lower pages; the rest begins at first
+		if c == nil || page < c.seg.first || page > c.seg.last { // a merge has removed the lower pages; the rest begins at first
 			return true, nil
 		}
 		c.page = page + 1
@@ -76,7 +76,7 @@ func (c *chain) terms(l leaf) error {
 		}
 	}
 	// At the end of the page, the last doclist may continue, and a prefix may have further
-	// terms. A term that was not found by now does not exist.
+	// terms. A term that has not been found here does not exist.
 	c.ended = c.open == nil && !c.prefix
 	return err
 }

@@ -2,9 +2,9 @@
 // which rows have a token, and at which positions.
 //
 // FTS5 writes, merges and checks the index; this package only decodes it. Through SQL, FTS5
-// returns one match at a time by the virtual machine, and bm25() computes the positions of
-// each match again: some five microseconds per match. Decoding the same doclists here takes
-// nanoseconds per match, so a query costs little more than finding its words.
+// returns matches one at a time through the virtual machine, and bm25() computes the
+// positions of each match again: some five microseconds per match. Decoding the same doclists
+// here takes nanoseconds per match, so a query costs little more than finding its words.
 //
 // # The format
 //

@@ -52,7 +52,7 @@ func Open(ctx context.Context, table string, query Query) (*Index, error) {
 	return x, err
 }
 
-// Counts is the number of rows of each term with this prefix.
+// Counts returns the number of rows of each term with this prefix.
 func (x *Index) Counts(ctx context.Context, prefix string) (map[string]int, error) {
 	counts := make(map[string]int)
 	if len(x.segments) == 0 {
@@ -94,7 +94,7 @@ func (x *Index) addLive(ctx context.Context, l *List, s *segment, d *doclist) er
 // mainIndex precedes every term.
 const mainIndex = "0"
 
-// Token is the rows that have a token; with prefix, one that begins with it.
+// Token returns the rows that have a token; with prefix, one that begins with it.
 func (x *Index) Token(ctx context.Context, token string, prefix bool) (*List, error) {
 	list := new(List)
 	if len(x.segments) == 0 || token == "" || strings.Contains(token, "\x00") { // strings of FTS5 end at a zero byte

@@ -28,9 +28,9 @@ func parseLeaf(b []byte) (leaf, error) {
 	return l, nil
 }
 
-// rest is the part on this page of a doclist begun on an earlier page, the offset in it of
-// the first row id that is not a difference (-1 if there is none), and whether the doclist
-// ends here.
+// rest returns the part on this page of a doclist begun on an earlier page, the offset in
+// it of the first row id that is not a difference (-1 if there is none), and whether the
+// doclist ends here.
 func (l leaf) rest() (doclist []byte, row int, ends bool, err error) {
 	end := l.size
 	if len(l.b) > l.size {

@@ -6,20 +6,20 @@ import (
 	"slices"
 )
 
-// List is the rows that have a token or a phrase, ascending, with its positions in each.
+// List has the rows with a token or a phrase, in ascending order, and its positions in each row.
 type List struct {
 	rows []int64
 	at   []uint32 // offset of each row's position list in data
 	data []byte   // position lists as FTS5 stores them: length times two, positions
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (l *List) Len() int { return len(l.rows) }
 
-// Size is about how many bytes of memory the list takes.
+// Size returns about how many bytes of memory the list takes.
 func (l *List) Size() int { return 8*cap(l.rows) + 4*cap(l.at) + cap(l.data) }
 
-// Rows are the row ids. They must not be changed.
+// Rows returns the row ids. The caller must not change them.
 func (l *List) Rows() []int64 { return l.rows }
 
 // Columns is a set of columns; column n is bit n.
@@ -28,8 +28,8 @@ type Columns uint64
 // AllColumns is every column.
 const AllColumns Columns = math.MaxUint64
 
-// Weigh is the number of occurrences of the token or phrase in each column of the i-th row,
-// times the column's weight, added up. Columns without a weight do not count.
+// Weigh returns the sum, over the columns of the i-th row, of the number of occurrences of
+// the token or phrase times the column's weight. Columns without a weight do not count.
 func (l *List) Weigh(i int, weights []float64) (sum float64) {
 	p := l.positions(i)
 	column := uint64(0)
@@ -87,11 +87,11 @@ func (l *List) In(i int, columns Columns) bool {
 }
 
 // columnMark precedes the number of a column in a list of positions. Positions before the
-// first mark are in column 0. A position is stored as the difference to the one before in
-// its column, plus 2.
+// first mark are in column 0. A position is stored as the difference from the position
+// before it in its column, plus 2.
 const columnMark = 1
 
-// positions is the list of positions of the i-th row.
+// positions returns the list of positions of the i-th row.
 func (l *List) positions(i int) []byte {
 	b := l.data[l.at[i]:]
 	size, n := Varint(b) // checked when it was read
@@ -165,9 +165,9 @@ func (l *List) add(row int64, positions []uint64) {
 	l.data = append(appendVarint(l.data, uint64(len(p))<<1), p...)
 }
 
-// addDoclist appends the rows of a doclist, which it keeps. whole is the offsets in it of
-// row ids that are not differences to the one before, ascending. keep may refuse a row; if
-// it is nil, all rows are kept.
+// addDoclist appends the rows of a doclist, which it keeps. whole has the offsets in it of
+// row ids that are not differences from the row id before, in ascending order. keep may
+// refuse a row; if it is nil, all rows are kept.
 func (l *List) addDoclist(doclist []byte, whole []int, keep func(row int64) (bool, error)) error {
 	base := len(l.data)
 	if base+len(doclist) > math.MaxUint32 {
@@ -217,7 +217,7 @@ func (l *List) addDoclist(doclist []byte, whole []int, keep func(row int64) (boo
 	return nil
 }
 
-// room is what a list of some doclists needs.
+// room is the memory that a list of some doclists needs.
 type room struct{ bytes, rows, doclists int }
 
 // add adds a doclist. The number of its rows is an estimate from the first ones.
@@ -228,7 +228,7 @@ func (r *room) add(doclist []byte) {
 		_, n := Varint(doclist[pos:])
 		size, m := Varint(doclist[pos+n:])
 		if n == 0 || m == 0 || size>>1 > uint64(len(doclist)) {
-			break // damage, which addDoclist reports
+			break // damage that addDoclist reports
 		}
 		pos += n + m + int(size>>1)
 	}

@@ -2,9 +2,9 @@ package postings
 
 import "slices"
 
-// Phrase is the rows in which the tokens follow each other, by the lists that token gives,
-// which it does not change. With prefix, the last token is only the beginning of a token.
-// As soon as a list is empty, the others are not asked for.
+// Phrase returns the rows in which the tokens follow each other. It gets their lists from
+// the function token, and does not change them. With prefix, the last token is only the
+// beginning of a token. As soon as a list is empty, Phrase asks for no others.
 func Phrase(tokens []string, prefix bool, token func(token string, prefix bool) (*List, error)) (*List, error) {
 	lists := make([]*List, len(tokens))
 	seen := make(map[string]*List) // a token may occur twice
@@ -29,8 +29,8 @@ func Phrase(tokens []string, prefix bool, token func(token string, prefix bool) 
 	return phrase(lists)
 }
 
-// phrase is the rows in which the tokens of lists follow each other, at the positions of
-// the first token.
+// phrase returns the rows in which the tokens of lists follow each other, at the
+// positions of the first token.
 func phrase(lists []*List) (*List, error) {
 	out := new(List)
 	m := matcher{lists: lists, at: make([]int, len(lists)), order: make([]int, len(lists))}
@@ -137,9 +137,9 @@ func (l *List) keepBefore(i int, list []uint64, n uint64) ([]uint64, error) {
 	return out, nil
 }
 
-// Seek is the number of ids of an ascending list that are below id. It doubles its step,
-// then searches back, so that passing through a long list in few steps costs little, and in
-// many steps no more than one by one.
+// Seek returns the number of ids of an ascending list that are below id. It doubles its
+// step, then searches back. So passing through a long list in a few calls costs little,
+// and in many calls no more than going through it one by one.
 func Seek(list []int64, id int64) int {
 	if len(list) == 0 || list[0] >= id {
 		return 0

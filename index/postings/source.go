@@ -12,7 +12,7 @@ type source struct {
 	query Query
 }
 
-// Queries are the texts of the queries that an [Index] of this table runs.
+// Queries returns the texts of the queries that an [Index] of this table runs.
 func Queries(table string) []string { return []string{blocksSQL(table), seekSQL(table)} }
 
 func blocksSQL(table string) string {

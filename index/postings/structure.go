@@ -27,7 +27,7 @@ type segment struct {
 	grave       map[int][]byte
 }
 
-// page is the row of a leaf page.
+// page returns the row of a leaf page.
 func (s *segment) page(n int64) int64 { return s.id<<pageBits + n }
 
 // structureV2 follows the cookie of a structure record with origins and tombstones.
@@ -48,7 +48,7 @@ func parseStructure(b []byte) ([]*segment, error) {
 	return list, err
 }
 
-// level is the segments of about one size.
+// level has the segments of about one size.
 type level struct {
 	merging  int // how many of them, from the first, are being merged into the next level
 	segments []*segment
@@ -101,14 +101,14 @@ func parseSegment(r *reader) (*segment, error) {
 }
 
 // Merge is a merge that FTS5 may do: the number of segments of a level, and of their pages.
-// Pages that are merged already do not count.
+// Pages that are already merged do not count.
 type Merge struct{ Segments, Pages int }
 
-// NextMerges returns the merges that FTS5 would do next, by the structure record of row
-// 10 and the rules of fts5IndexMerge: the lowest level with a merge in progress, or the
-// level with the most segments, whichever has more. Afterwards FTS5 continues with any
-// other level that has as many segments by then, so those are listed, too. The list is
-// empty if there are no segments.
+// NextMerges returns the merges that FTS5 would do next, according to the structure
+// record of row 10 and the rules of fts5IndexMerge: the lowest level with a merge in
+// progress, or the level with the most segments, whichever has more. Then FTS5 continues
+// with any other level that has as many segments by that time, so NextMerges lists those
+// as well. The list is empty if there are no segments.
 func NextMerges(structure []byte) ([]Merge, error) {
 	levels, err := parseLevels(structure)
 	if err != nil {
@@ -130,7 +130,7 @@ func NextMerges(structure []byte) ([]Merge, error) {
 	list := []Merge{next}
 	for i, l := range levels {
 		m := mergeOf(l)
-		if i == first+1 && levels[first].merging == 0 { // it gets a segment; one that has begun is there already
+		if i == first+1 && levels[first].merging == 0 { // the next level gets a segment; that of a merge that has begun is already there
 			m.Segments, m.Pages = m.Segments+1, m.Pages+next.Pages
 		}
 		if i != first && (m.Segments >= next.Segments || l.merging > 0) {
@@ -140,7 +140,7 @@ func NextMerges(structure []byte) ([]Merge, error) {
 	return list, nil
 }
 
-// mergeOf is the merge of a level: one that has begun, or one of all its segments.
+// mergeOf returns the merge of a level: one that has begun, or one of all its segments.
 func mergeOf(l level) Merge {
 	list := l.segments
 	if l.merging > 0 {
@@ -155,7 +155,7 @@ func mergeOf(l level) Merge {
 	return m
 }
 
-// Totals are counts that FTS5 keeps of a table.
+// Totals are counts that FTS5 keeps about a table.
 type Totals struct {
 	Rows   int64
 	Tokens int64 // in all columns of all rows

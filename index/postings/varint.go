@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// ErrCorrupt means that FTS5 did not write the shadow tables as they are.
+// ErrCorrupt means that the shadow tables are not as FTS5 writes them.
 var ErrCorrupt = errors.New("full-text index is damaged")
 
 func corrupt(what string, args ...any) error {

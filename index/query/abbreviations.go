@@ -8,11 +8,11 @@ import (
 )
 
 // People type "config", "db" and "regex", and texts say "configuration", "database" and "regular
-// expression". So a word that everybody shortens in the same way is also looked for in full.
-// It is no more than an alternative: a page that has the word as typed is as good as before. The
-// table is short on purpose. An entry has to be plain in any manual; what is short for several
-// things ("app", "sub", "res") or is a word or a name ("max", "temp", German "dir") is no entry, and neither is what texts write as often as the long
-// form ("info", "API", "HTTP").
+// expression". So a search also looks for the long form of a word that everybody shortens in the same way.
+// The long form is only an alternative: a page that has the word as typed is as good as before. The table is
+// short on purpose. An entry must have the same meaning in any manual. The table leaves out what is short for
+// several things ("app", "sub", "res"), what is also a word or a name ("max", "temp", German "dir"), and what
+// texts write as often as the long form ("info", "API", "HTTP").
 
 // abbreviations are words and what they are short for.
 var abbreviations = map[string][]string{

@@ -7,7 +7,7 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 )
 
-// Breadth is which documents a query finds. A greater breadth finds whatever a smaller
+// Breadth says which documents a query finds. A greater breadth finds whatever a smaller
 // one finds, except that [PlainWord] drops what the others require.
 type Breadth int
 
@@ -19,7 +19,7 @@ const (
 	PlainWord                // with any word that is neither in quotes nor after intitle: or inurl:
 )
 
-// Expr is the expression of the documents that the query finds, nil for none.
+// Expr returns the expression of the documents that the query finds, or nil for none.
 func (q *Query) Expr(b Breadth) *Expr {
 	if b == AllWords {
 		return q.all((*Term).Expr)
@@ -27,13 +27,13 @@ func (q *Query) Expr(b Breadth) *Expr {
 	return q.some(b)
 }
 
-// Partial is the expression of documents that SomeWords finds and AllWords does not.
+// Partial returns the expression of documents that SomeWords finds and AllWords does not.
 func (q *Query) Partial() *Expr {
 	return &Expr{Op: OpNot, Kids: []*Expr{q.Expr(SomeWords), q.Expr(AllWords)}}
 }
 
-// Optional is the number of words that may be missing with SomeWords. It is 0 for a query
-// with alternatives, because each of them has words of its own.
+// Optional returns the number of words that may be missing with SomeWords. It is 0 for a
+// query with alternatives, because each of them has words of its own.
 func (q *Query) Optional() int {
 	n := 0
 	for _, p := range q.parts {
@@ -47,10 +47,10 @@ func (q *Query) Optional() int {
 	return n
 }
 
-// Named is the expression of documents that have all the terms in their titles and anchors.
+// Named returns the expression of documents that have all the terms in their titles and anchors.
 func (q *Query) Named() *Expr { return q.named((*Term).Expr) }
 
-// named is all with the terms, as leaf gives them, in titles and anchors.
+// named is like all, with the terms, as leaf gives them, in titles and anchors.
 func (q *Query) named(leaf func(*Term) *Expr) *Expr {
 	return q.all(func(t *Term) *Expr {
 		if t.Column == "" {
@@ -62,7 +62,7 @@ func (q *Query) named(leaf func(*Term) *Expr) *Expr {
 	})
 }
 
-// Without is the query without the documents of these hosts and of their subdomains.
+// Without returns the query without the documents of these hosts and of their subdomains.
 func (q *Query) Without(hosts []string) *Query {
 	other := *q
 	excluded := []*Expr{q.excluded}
@@ -73,10 +73,10 @@ func (q *Query) Without(hosts []string) *Query {
 	return &other
 }
 
-// columnOf is the column that a clause looks into.
+// columnOf has the column that a clause searches.
 var columnOf = map[clauseKind]string{clauseTitle: "title", clauseURL: "url"}
 
-// Expr is the expression of documents that have the term.
+// Expr returns the expression of documents that have the term.
 func (t *Term) Expr() *Expr {
 	alternatives := make([]*Expr, len(t.Sequences))
 	for i, s := range t.Sequences {
@@ -96,11 +96,11 @@ func (t *Term) Expr() *Expr {
 	return e
 }
 
-// Relaxed is the expression of documents that have a part of the term: any token of a
-// compound or of a CJK run. A document that has the term has a part of it.
+// Relaxed returns the expression of documents that have a part of the term: any token of
+// a compound or of a CJK run. A document that has the term has a part of it.
 //
-// A stop word is no such part. Of a compound of stop words alone, as in to-be, only the
-// whole counts.
+// A stop word is not such a part. If a compound has only stop words, as to-be does, only
+// the whole compound counts.
 func (t *Term) Relaxed() *Expr {
 	if t.Prefix {
 		return t.Expr()
@@ -136,9 +136,9 @@ func (t *Term) Relaxed() *Expr {
 	return join(OpOr, parts...)
 }
 
-// all is the expression of documents with all the terms, each as leaf gives it. Stop
+// all returns the expression of documents with all the terms, each as leaf gives it. Stop
 // words are left out, unless there is nothing else: nearly every document of the language
-// has them hundreds of times, so they were most of the cost of a query and told nothing.
+// has them hundreds of times, so they were most of the cost of a query and said nothing.
 // In quotes they count.
 func (c *conj) all(leaf func(*Term) *Expr) *Expr {
 	var groups []*Expr
@@ -164,7 +164,7 @@ func (p part) anyOf(expr func(*conj) *Expr) *Expr {
 	return join(OpOr, sides...)
 }
 
-// withoutStops is the parts that are not stop words, or all parts if there are no others.
+// withoutStops returns the parts that are not stop words, or all parts if all are stop words.
 func (c *conj) withoutStops() []part {
 	list := slices.DeleteFunc(slices.Clone(c.parts), func(p part) bool { return p.term != nil && p.term.Stop })
 	if len(list) == 0 {
@@ -221,11 +221,11 @@ func (p part) required() bool {
 
 // restrict joins groups with the filter and takes away what is excluded.
 //
-// NOT stands inside the first group, never around all of them: under a NOT, an AND over
+// NOT is inside the first group, never around all of them: under a NOT, an AND over
 // column filters loses occurrences in FTS5 (SQLite 3.54), and with them scores. When a
 // word is only in another column, fts5ExprNodeTest_AND clears the positions of everything
-// below it, unless it is the root. Among these are positions of the other word of an OR,
-// which may have been read for a later document.
+// below it, unless it is the root. These include positions of the other word of an OR,
+// which FTS5 may have read for a later document.
 func (c *conj) restrict(groups []*Expr) *Expr {
 	groups = slices.DeleteFunc(append(groups, c.filter), func(e *Expr) bool { return e == nil })
 	if c.excluded != nil && len(groups) > 0 {

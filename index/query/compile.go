@@ -15,13 +15,13 @@ import (
 // Term is a word or phrase that documents may have.
 type Term struct {
 	Sequences [][]string // alternatives; the tokens of each follow each other
-	Full      [][]string // the same for what it is short for
-	Otherwise [][]string // the same for other words that titles may have for it
+	Full      [][]string // alternatives for what it is short for
+	Otherwise [][]string // alternatives for other words that titles may have for it
 	Address   []string   // tokens that stand for it in addresses only: 36 for 3.6
 	Prefix    bool       // the last token is the beginning of one (a single CJK character)
 	Stop      bool       // a stop word
-	Common    bool       // a word of so many documents that rarer words of the query decide; set by the search
-	Required  bool       // a phrase: stays when words become optional
+	Common    bool       // a word in so many documents that rarer words of the query decide; set by the search
+	Required  bool       // a phrase: stays required when words become optional
 	Column    string     // the column of intitle: and inurl:; "" for any
 	Typed     []string   // the words as typed; documents have only their stems
 	Text      string     // as typed
@@ -50,7 +50,7 @@ type Query struct {
 	Fetched Period
 	OneSite bool // a site: holds for the whole query
 	Ignored int
-	// Verbatim says that neither abbreviations in full nor other words are looked for.
+	// Verbatim says that the search looks for neither long forms of abbreviations nor other words.
 	Verbatim bool
 	Notes    []string
 	// IfNothing are notes for a search that finds nothing.
@@ -60,9 +60,9 @@ type Query struct {
 // maxPhrase bounds the tokens of a word or phrase; the rest is ignored.
 const maxPhrase = 64
 
-// Compile parses and analyses a query. Words are stemmed by these stemmers, or by that of
-// lang:. A verbatim query looks for no abbreviation in full, and for no other words than it
-// has. An error is a [UsageError].
+// Compile parses and analyses a query. It stems words with the stemmers inUse, or with that
+// of lang:. A verbatim query looks only for its own words, not for long forms of
+// abbreviations or other words. An error is a [UsageError].
 func Compile(q string, inUse []*analysis.Stemmer, verbatim bool) (*Query, error) {
 	s, err := parseQuery(q)
 	if err != nil {
@@ -107,12 +107,12 @@ type compiler struct {
 	inUse []*analysis.Stemmer
 }
 
-// tagOf is the kind of tag that a clause looks for.
+// tagOf has the kind of tag that a clause looks for.
 var tagOf = map[clauseKind]rune{clauseSite: analysis.TagSite, clauseLang: analysis.TagLang, clauseFileType: analysis.TagFileType}
 
-// compile makes terms and filters of clauses that all hold. The terms are those asked for,
-// or excluded ones. Several filters of one kind are alternatives, since a page has only one
-// site.
+// compile makes terms and filters of clauses that all hold. If asked is false, the
+// clauses are excluded. Several filters of one kind are alternatives, since a page has
+// only one site.
 func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 	filters := make(map[clauseKind][]*Expr)
 	var excluded []*Expr
@@ -218,7 +218,7 @@ func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 	tok.Reset(c.text)
 	for len(words) < maxPhrase && tok.Next() {
 		if tok.Token.Tail && strings.TrimSpace(c.text[tok.Token.End:]) == "" {
-			break // the bigrams suffice; the tail would require that the run ends here in documents, too
+			break // the bigrams suffice; the tail would require that the run also ends here in documents
 		}
 		words = append(words, string(tok.Token.Text))
 		stemmable = append(stemmable, tok.Token.Letters)
@@ -248,8 +248,8 @@ func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 	return t, true
 }
 
-// numbered divides a word of letters followed by digits, which texts also write as two: RFC9113
-// is "RFC 9113", and utf8 is "UTF-8". The digits are "" for other words.
+// numbered divides a word of letters followed by digits, which texts also write as two words:
+// RFC9113 is "RFC 9113", and utf8 is "UTF-8". The digits are "" for other words.
 func numbered(words []string) (letters, digits string) {
 	if len(words) != 1 {
 		return "", ""
@@ -261,8 +261,8 @@ func numbered(words []string) (letters, digits string) {
 	return words[0][:i], words[0][i:]
 }
 
-// versionInAddress is a version of two or three numbers as addresses write it without dots: 36
-// for 3.6, and 090 for 0.9.0 or 0.9.
+// versionInAddress returns a version of two or three numbers as addresses write it without
+// dots: 36 for 3.6, and 090 for 0.9.0 or 0.9.
 func versionInAddress(words []string) []string {
 	if len(words) < 2 || len(words) > 3 {
 		return nil
@@ -284,7 +284,7 @@ func (t *Term) addSequences(words []string, stemmable []bool, inUse []*analysis.
 	t.Sequences = withForms(t.Sequences, words, stemmable, inUse)
 }
 
-// withForms is a list of sequences with words as typed, and as each stemmer reduces them.
+// withForms returns a list of sequences with words as typed, and as each stemmer reduces them.
 func withForms(list [][]string, words []string, stemmable []bool, inUse []*analysis.Stemmer) [][]string {
 	add := func(tokens []string) {
 		if !slices.ContainsFunc(list, func(s []string) bool { return slices.Equal(s, tokens) }) {
@@ -308,8 +308,8 @@ func withForms(list [][]string, words []string, stemmable []bool, inUse []*analy
 	return list
 }
 
-// unhyphened is a hyphenated word as it is written without hyphens: email for e-mail. It is
-// "" for anything else, such as a date.
+// unhyphened returns a hyphenated word as it is written without hyphens: email for e-mail.
+// It returns "" for anything else, such as a date.
 func unhyphened(text string) string {
 	joined := hyphens.Replace(text)
 	if joined == text {
@@ -332,13 +332,13 @@ type Word struct {
 	Prefix bool       // a single CJK character
 	Stop   bool       // a stop word
 	Full   [][]string // what it is short for, if that is several words
-	Same   []string   // those of Stems that are of other words: what it is short for, or its other spelling
-	// Otherwise is other words for it, and OtherPhrases those that are several words.
+	Same   []string   // those of Stems that belong to other words: what it is short for, or its other spelling
+	// Otherwise has other words for it, and OtherPhrases other phrases.
 	Otherwise    []string
 	OtherPhrases [][]string
 }
 
-// queryWords are the distinct words of terms, except those of inurl:.
+// queryWords returns the distinct words of terms, except those of inurl:.
 func queryWords(terms []*Term) (list []Word) {
 	seen := make(map[string]bool)
 	for _, t := range terms {
@@ -376,9 +376,9 @@ func queryWords(terms []*Term) (list []Word) {
 	return list
 }
 
-// TypedWords are the distinct words, as typed, that documents may have in another form instead.
-// Stop words are none of them. A query with alternatives has none, because no document needs
-// the words of all.
+// TypedWords returns the distinct words, as typed, that documents may have in another form
+// instead, without stop words. It returns none for a query with alternatives, because no
+// document needs the words of all alternatives.
 func (q *Query) TypedWords() (list []string) {
 	for _, p := range q.parts {
 		switch {
@@ -396,7 +396,7 @@ func (q *Query) TypedWords() (list []string) {
 	return list
 }
 
-// NewWord is the term for a word in a column, "" meaning any column.
+// NewWord returns the term for a word in a column; "" means any column.
 func NewWord(word, column string, inUse []*analysis.Stemmer) (Term, bool) {
 	t, ok := newTerm(clause{text: word}, "", inUse)
 	t.Column = column

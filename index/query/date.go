@@ -12,8 +12,8 @@ const minYear, maxYear = 1678, 2260
 
 func validDay(t time.Time) bool { return t.IsZero() || t.Year() >= minYear && t.Year() <= maxYear }
 
-// parseDay reads the value of after: or before:, a day, month or year, and gives its first
-// day as 2006-01-02.
+// parseDay reads the value of after: or before:, a day, month or year, and returns its
+// first day in the form 2006-01-02.
 func parseDay(operator, value string) (string, error) {
 	name := strings.ToLower(operator)
 	for _, layout := range []string{time.DateOnly, "2006-01", "2006"} {
@@ -32,13 +32,13 @@ func parseDay(operator, value string) (string, error) {
 // Period is a range of fetch times; 0 means no bound.
 type Period struct{ From, Until int64 } // ns since 1970; Until is exclusive
 
-// narrow adds a bound. The narrowest bound holds.
+// narrow adds a bound. Of several bounds, the narrowest holds.
 func (p *Period) narrow(kind clauseKind, day string) {
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return // parseDay made the day
 	}
-	ns := int64(1) // 0 is no bound
+	ns := int64(1) // 0 means no bound
 	if !t.IsZero() {
 		ns = cmp.Or(t.UnixNano(), ns)
 	}

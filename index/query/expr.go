@@ -9,7 +9,7 @@ import (
 
 // Expr is a full-text expression: which documents match, and which of its phrases count
 // for their scores. Package index walks the tree and reads posting lists. Tests on random
-// queries compare the results with those of FTS5, which is given [Expr.String].
+// queries compare the results with those of FTS5 for [Expr.String].
 //
 // A nil Expr means no condition.
 type Expr struct {
@@ -34,13 +34,14 @@ const (
 
 var opWords = [...]string{OpAnd: " AND ", OpOr: " OR ", OpNot: " NOT "}
 
-// Phrase is the tokens of a phrase with spaces between; with Prefix, the last is the beginning of one.
+// Phrase has the tokens of a phrase with spaces between them; with Prefix, the last is the beginning
+// of a token.
 type Phrase struct {
 	Tokens string
 	Prefix bool
 }
 
-// String is the phrase in the syntax of FTS5. Tokens never hold quotes.
+// String returns the phrase in the syntax of FTS5. Tokens never hold quotes.
 func (p Phrase) String() string {
 	if p.Prefix {
 		return `"` + p.Tokens + `" *`
@@ -55,11 +56,11 @@ func phrase(tokens string) *Expr {
 // tag matches documents with a tag.
 func tag(kind rune, value string) *Expr { return phrase(analysis.Tag(kind, value)) }
 
-// Tagged is the documents of an expression, nil for all, that also have a tag: those that
-// site:, lang: or filetype: finds.
+// Tagged returns the expression of the documents of e, nil meaning all, that also have a
+// tag: those that site:, lang: or filetype: finds.
 func Tagged(e *Expr, kind rune, value string) *Expr { return join(OpAnd, e, tag(kind, value)) }
 
-// join combines the expressions that are not nil. It gives nil for none.
+// join combines the expressions that are not nil. If all are nil, it returns nil.
 func join(op Op, list ...*Expr) *Expr {
 	kids := make([]*Expr, 0, len(list))
 	for _, e := range list {
@@ -104,8 +105,8 @@ func (e *Expr) phrases(fn func(*Expr)) {
 	}
 }
 
-// Scored lists the phrases that count for the score, in the order in which they stand. What
-// is excluded does not count.
+// Scored lists the phrases that count for the score, in the order of the expression.
+// Excluded phrases do not count.
 func (e *Expr) Scored() (list []*Expr) {
 	switch e.Op {
 	case OpPhrase:
@@ -119,7 +120,8 @@ func (e *Expr) Scored() (list []*Expr) {
 	return list
 }
 
-// String is the expression in the syntax of FTS5, "" for nil. Equal strings are equal expressions.
+// String returns the expression in the syntax of FTS5, "" for nil. Expressions with equal
+// strings are equal.
 func (e *Expr) String() string {
 	var b strings.Builder
 	if e != nil {

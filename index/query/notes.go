@@ -8,8 +8,8 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 )
 
-// Notes point out what other search engines know and this one does not. The query is still
-// answered, and what is no operator is a word.
+// Notes point out operators that other search engines have and this one does not. The
+// query is still answered: what is not an operator is a word.
 
 // note adds a note, once.
 func (p *parser) note(format string, args ...any) {
@@ -18,7 +18,7 @@ func (p *parser) note(format string, args ...any) {
 	}
 }
 
-// noteIfNothing adds a note, once, that says nothing new to those who find something.
+// noteIfNothing adds a note, once, that only a search without results shows.
 func (p *parser) noteIfNothing(n string) {
 	if !slices.Contains(p.ifNothing, n) {
 		p.ifNothing = append(p.ifNothing, n)
@@ -47,7 +47,7 @@ func (p *parser) noteOperator(name, value string) {
 	}
 }
 
-// foreignOperators are operators of other search engines, and what to use instead.
+// foreignOperators has operators of other search engines, and what to use instead.
 var foreignOperators = map[string]string{
 	"allintitle": "write intitle:(some words)", "title": "write intitle:",
 	"allinurl": "write inurl:(some words)", "url": "write inurl:",
@@ -57,11 +57,11 @@ var foreignOperators = map[string]string{
 	"language": "write lang:", "mime": "write filetype:", "type": "write filetype:",
 	"daterange": "write after: and before:", "date": "write after: and before:", "since": "write after:", "until": "write before:",
 	"link": "indexer inspect URL lists the pages that link to one", "linkto": "indexer inspect URL lists the pages that link to one",
-	"cache": "results link to the stored copy", "info": "indexer inspect URL tells what is known of one",
+	"cache": "results link to the stored copy", "info": "indexer inspect URL shows what is known about one",
 	"related": "nothing replaces it",
 }
 
-// shorten is a text of a query as a note shows it.
+// shorten returns a text of a query as short as a note shows it.
 func shorten(text string) string {
 	if short := analysis.Truncate(text, 40); short != text {
 		return short + "…"

@@ -53,8 +53,8 @@ func (p *parser) operator(c *clause) (err error) {
 	return err
 }
 
-// columnOperator is intitle: or inurl: and all that follows it, or "" if q does not begin
-// with one that is followed by something.
+// columnOperator returns the operator, intitle: or inurl:, and all that follows it. It
+// returns "" if q does not begin with either, or nothing follows.
 func columnOperator(q string) (clauseKind, string) {
 	for _, o := range []struct {
 		name string
@@ -85,7 +85,7 @@ func parseSite(value string) (string, error) {
 	if strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
 		return "", &UsageError{fmt.Sprintf("site:%s has a path; site: takes a host, as in site:%s", value, u.Host)}
 	}
-	name, port := strings.Trim(u.Hostname(), "."), u.Port() // .org is written, too
+	name, port := strings.Trim(u.Hostname(), "."), u.Port() // people also write .org
 	if ascii, err := idna.Lookup.ToASCII(name); err == nil {
 		name = ascii
 	}
@@ -123,8 +123,8 @@ func parseFileType(operator, value string) (string, error) {
 	return "", &UsageError{fmt.Sprintf("%s:%s is not a file name extension such as %s:html or %s:txt", operator, shorten(value), operator, operator)}
 }
 
-// neverIndexed are file types that people look for, but whose files are never pages, and
-// officeTypes those whose files are pages with a setting.
+// neverIndexed has file types that people look for, but whose files are never pages.
+// officeTypes has those whose files are pages if a setting says so.
 var (
 	neverIndexed = strings.Fields("doc xls ppt rtf ps epub jpg jpeg png gif svg webp mp3 mp4 zip gz tar csv json xml")
 	officeTypes  = strings.Fields("docx xlsx pptx odt ods odp")

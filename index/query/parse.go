@@ -36,9 +36,10 @@ import (
 // groups only where a word could begin, so main() and f(x) are words. An OR with nothing on
 // one side is a word. All other characters separate words.
 
-// Bounds of a query. MaxClauses bounds the words, and also the operators that look for no word.
-// Those beyond it are ignored and counted in [Query].Ignored; a longer query is a usage error.
-// Parentheses that are nested deeper than the bound are ignored.
+// Bounds of a query. MaxClauses bounds the words, and separately the operators that look for no
+// word. Words and operators beyond it are ignored and counted in [Query].Ignored. A query
+// longer than its bound is a usage error. Parentheses that are nested more deeply than their
+// bound are ignored.
 const (
 	MaxBytes   = 4096
 	MaxClauses = 32
@@ -80,7 +81,7 @@ type syntax struct {
 	unended   string // closes the groups and the OR that are open at the end of the text
 }
 
-// parseQuery splits a query into clauses. It knows nothing of analysis.
+// parseQuery splits a query into clauses. It knows nothing about analysis.
 func parseQuery(q string) (syntax, error) {
 	if len(q) > MaxBytes {
 		return syntax{}, &UsageError{fmt.Sprintf("the query has %d bytes, at most %d are allowed", len(q), MaxBytes)}
@@ -99,9 +100,9 @@ func parseQuery(q string) (syntax, error) {
 	return p.syntax, nil
 }
 
-// Narrow adds operators to a query, such as "site:example.org", so that they hold for all
-// of it, even if a group or an OR is open at its end: it closes the group, and keeps "a OR"
-// a word.
+// Narrow adds operators, such as "site:example.org", to a query so that they hold for all
+// of it, even if a group or an OR is open at its end: it closes the group, and an open OR
+// stays a word.
 func Narrow(q string, operators ...string) string {
 	if s, err := parseQuery(q); err == nil && s.unended != "" && len(operators) > 0 {
 		q += " " + s.unended
@@ -109,9 +110,9 @@ func Narrow(q string, operators ...string) string {
 	return strings.TrimSpace(q + " " + strings.Join(operators, " "))
 }
 
-// Narrowed says which operators hold for all of a query and exclude nothing, as Narrow adds
-// them. Two of one kind find the documents of either, so such a query is not narrowed further by
-// another one.
+// Narrowed says which kinds of operators hold for all of a query and exclude nothing, like those
+// that Narrow adds. Two operators of one kind find the documents of either, so another one does
+// not narrow such a query further.
 type Narrowed struct{ Site, Lang, FileType bool }
 
 // NarrowedBy reads a query. An operator that excludes, is in quotes, or is one side of OR
@@ -139,7 +140,7 @@ func NarrowedBy(q string) (n Narrowed) {
 
 var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "＂", `"`)
 
-// parser is at a place of a query.
+// parser has a position in a query.
 type parser struct {
 	syntax
 	at      int
@@ -152,7 +153,7 @@ type parser struct {
 func (p *parser) rest() string { return p.text[p.at:] }
 
 // list reads clauses up to the end of the group or of the query, and reports whether the
-// group was closed. Words in the list are of this kind.
+// group was closed. Words in the list get this kind.
 func (p *parser) list(kind clauseKind) (list []clause, closed bool, err error) {
 	var or *clause    // an OR that waits for its right side
 	adjacent := false // whether the last clause of list directly precedes
@@ -210,8 +211,8 @@ func (p *parser) ends() bool {
 	return false
 }
 
-// isOr reports whether a text begins with OR. A vertical bar is no OR: titles have one
-// before the name of the site.
+// isOr reports whether a text begins with OR. A vertical bar is not an OR: titles have
+// one before the name of the site.
 func isOr(s string) bool {
 	rest, ok := strings.CutPrefix(s, "OR")
 	return ok && (rest == "" || strings.HasPrefix(rest, "(") || strings.HasPrefix(rest, ")") || unicode.IsSpace(firstRune(rest)))
@@ -231,8 +232,8 @@ func (p *parser) add(list []clause, or clause) []clause {
 	return append(list, or)
 }
 
-// takes reports whether a clause is not empty, and there is room for it. Words leave room for
-// operators: what Narrow adds after a long query must hold.
+// takes reports whether a clause is not empty and there is room for it. Words leave room for
+// operators: what Narrow adds to a long query must hold.
 func (p *parser) takes(c *clause) bool {
 	if c.text == "" {
 		return false
@@ -294,7 +295,7 @@ func flatten(list []clause) []clause {
 	return flat
 }
 
-// next reads a clause, and reports whether there is anything in it.
+// next reads a clause, and reports whether the clause has any content.
 func (p *parser) next(kind clauseKind) (c clause, ok bool, err error) {
 	if strings.HasPrefix(p.rest(), "-") {
 		c.exclude = true
@@ -387,7 +388,7 @@ func (p *parser) word(c *clause) {
 	p.at += end
 }
 
-// withoutScheme is a word without the scheme of an address, which the index does not have.
+// withoutScheme returns a word without the scheme of an address, which the index does not have.
 func withoutScheme(word string) string {
 	scheme, rest, found := strings.Cut(word, "://")
 	if found && rest != "" && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) {
@@ -397,8 +398,8 @@ func withoutScheme(word string) string {
 }
 
 // UsageError says what is wrong with a query or with the options of a search, in words for
-// the person who typed it.
+// the user who typed it.
 type UsageError struct{ Reason string }
 
-// Error is the reason, without a prefix.
+// Error returns the reason, without a prefix.
 func (e *UsageError) Error() string { return e.Reason }

@@ -2,10 +2,11 @@ package query
 
 import "strings"
 
-// British and American English write some words in two ways. A word is also looked for in the other
-// one, as if it were short for it: both are the same word, so neither is better.
+// British and American English spell some words differently. A search also looks for the other
+// spelling of a word, as it does for the long form of an abbreviation: both are the same word, so
+// neither is better.
 
-// spellings are words in both ways, a pair on a line.
+// spellings has words in both spellings, a pair per line.
 const spellings = `
 analyse analyze
 behaviour behavior
@@ -34,7 +35,7 @@ theatre theater
 visualise visualize
 `
 
-// otherSpelling is, by each word and its plural, the other way to write it.
+// otherSpelling has, for each word and its plural, the other spelling.
 var otherSpelling = readSpellings(spellings)
 
 func readSpellings(text string) map[string]string {

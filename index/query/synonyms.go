@@ -12,11 +12,11 @@ import (
 // it. In texts, only the word itself matches: nearly every long text has one of several synonyms.
 //
 // The table has words that sites of every kind use for each other. It leaves out words that often mean
-// something else ("order", "run", "book"), and terms between which manuals of programs distinguish, such
-// as "list" and "array", or "method" and "function".
-// A synonym of several words matches where they follow each other. It is never the first of its group.
+// something else ("order", "run", "book"), and terms that the manuals of programs distinguish, such as
+// "list" and "array", or "method" and "function". A synonym of several words matches where they follow
+// each other. It is never the first of its group.
 
-// synonyms are words that sites use for each other, a group on a line.
+// synonyms has words that sites use for each other, a group per line.
 const synonyms = `
 remove delete erase
 remove uninstall
@@ -108,7 +108,7 @@ notification alert
 private confidential
 `
 
-// synonymsOf is, by the stem of each word, what it may be said as.
+// synonymsOf has, by the stem of each word, its synonyms.
 var synonymsOf = readSynonyms(synonyms)
 
 var english = analysis.StemmerFor("en")
@@ -132,7 +132,7 @@ func readSynonyms(text string) map[string][]string {
 	return table
 }
 
-// quotedFields are the words of a line, and what stands between quotes.
+// quotedFields returns the fields of a line: words, and texts between quotes.
 func quotedFields(line string) (list []string) {
 	for i, part := range strings.Split(line, `"`) {
 		if i%2 == 1 {
@@ -144,7 +144,7 @@ func quotedFields(line string) (list []string) {
 	return list
 }
 
-// inOtherWords is what a word may be said as, in the forms of [Term.Sequences].
+// inOtherWords returns the synonyms of words, in the form of [Term.Sequences].
 func inOtherWords(words []string, inUse []*analysis.Stemmer) (list [][]string) {
 	if len(words) != 1 || english == nil {
 		return nil
@@ -156,8 +156,9 @@ func inOtherWords(words []string, inUse []*analysis.Stemmer) (list [][]string) {
 	return list
 }
 
-// Otherwise is the expression of documents that lack a word of the query and have all of them in
-// their titles and anchors, some in other words. It is nil if there are no other words.
+// Otherwise returns the expression of documents that lack a word of the query and have all of
+// them in their titles and anchors, some in other words. It returns nil if there are no other
+// words.
 func (q *Query) Otherwise() *Expr {
 	named := q.named((*Term).otherwise)
 	if named == nil || named.String() == q.Named().String() {
@@ -166,11 +167,11 @@ func (q *Query) Otherwise() *Expr {
 	return &Expr{Op: OpNot, Kids: []*Expr{named, q.Expr(AllWords)}}
 }
 
-// InOtherWords is the expression of documents that have each word of the query or another one for it,
-// wherever.
+// InOtherWords returns the expression of documents that have each word of the query, or another
+// word for it, anywhere.
 func (q *Query) InOtherWords() *Expr { return q.all((*Term).otherwise) }
 
-// otherwise is the expression of documents that have the term or other words for it.
+// otherwise returns the expression of documents that have the term or other words for it.
 func (t *Term) otherwise() *Expr {
 	if len(t.Otherwise) == 0 {
 		return t.Expr()
