@@ -19,10 +19,10 @@ type Address struct {
 // prefix is how the URL of an index begins.
 const prefix = "opensearch+"
 
-// Is reports whether a setting names an index of this package.
+// Is reports whether a setting names an index on an OpenSearch server.
 func Is(setting string) bool { return strings.HasPrefix(setting, prefix) }
 
-// nameForm is narrower than what the server accepts: a suffix must still fit.
+// nameForm accepts fewer names than the server does: a suffix must still fit.
 var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,99}$`)
 
 // ParseAddress reads opensearch+http://HOST:PORT/NAME or opensearch+https://HOST/NAME, with
@@ -38,7 +38,7 @@ func ParseAddress(setting string) (a Address, err error) {
 	}
 	a = Address{base: u.Scheme + "://" + u.Host, name: strings.Trim(u.Path, "/"), shards: 1, replicas: 1}
 	if !nameForm.MatchString(a.name) {
-		return a, fmt.Errorf("the name of the index, after the host, has lower-case letters, digits and _ . - only, and at most 100 of them")
+		return a, fmt.Errorf("the name of the index, after the host, can have only lower-case letters, digits and _ . -, and at most 100 of them")
 	}
 	for key, values := range u.Query() {
 		n, err := strconv.Atoi(values[0])
@@ -54,14 +54,15 @@ func ParseAddress(setting string) (a Address, err error) {
 	return a, nil
 }
 
-// Beside is an index of the same server, with a name that begins with that of this one.
+// Beside returns the address of an index on the same server, whose name is the name of this
+// index and a suffix.
 func (a Address) Beside(suffix string) Address {
 	a.name += "-" + suffix
 	return a
 }
 
-// maybeTLS is a part of a message. A server that expects TLS closes other connections without a
-// word.
+// maybeTLS returns a part of a message. A server that expects TLS closes other connections
+// without an answer.
 func (a Address) maybeTLS() string {
 	if strings.HasPrefix(a.base, "https:") {
 		return ""
@@ -69,10 +70,10 @@ func (a Address) maybeTLS() string {
 	return ", that it does not expect TLS (opensearch+https)"
 }
 
-// String is the URL, for messages.
+// String returns the URL, for messages.
 func (a Address) String() string { return a.base + "/" + a.name }
 
-// Credentials are a user and a password; both empty for a server that asks for none.
+// Credentials are a user and a password. Both are empty for a server that asks for none.
 type Credentials struct{ User, Password string }
 
 // The environment variables from which credentials are taken if no file is named.

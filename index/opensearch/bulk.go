@@ -53,9 +53,9 @@ func (c *client) put(ctx context.Context, target string, list []write) error {
 // errNotAll says that some records have to be sent again.
 var errNotAll = &statusError{status: http.StatusTooManyRequests, kind: "rejected", reason: "the server has too much to do"}
 
-// putSome sends one bulk request, and again the records for which the server was too
-// busy. If the connection breaks, it is unknown which records were written. They are
-// sent again, and versions make that harmless.
+// putSome sends one bulk request, and sends again the records for which the server was
+// too busy. If the connection breaks, it is unknown which records were written. putSome
+// sends them again, and versions make that harmless.
 func (c *client) putSome(ctx context.Context, target string, list []write) error {
 	left := slices.Clone(list)
 	return c.retry(ctx, func() error {
@@ -105,7 +105,7 @@ type bulkItem struct {
 }
 
 // result returns the outcome of a record: written, or a version at least as new was
-// there; not written because the server is busy; or a permanent error.
+// already there; not written because the server is busy; or a permanent error.
 func (i *bulkItem) result(id string) (busy bool, err error) {
 	e := &statusError{status: i.Index.Status, kind: i.Index.Error.Type, reason: i.Index.Error.Reason}
 	switch {

@@ -4,8 +4,8 @@ import (
 	"sync"
 )
 
-// contents is what was read of documents, by cluster and Seq. When it is full, what was used
-// since it was last full stays, and the rest is dropped.
+// contents caches what was read of documents, by cluster and Seq. When it is full, it keeps
+// what was used since it was last full, and drops the rest.
 type contents struct {
 	mu        sync.Mutex
 	have, old map[contentKey]*content
@@ -17,7 +17,7 @@ type contentKey struct {
 	seq     uint64
 }
 
-// maxContents bounds what was used lately, in bytes, and also what was used before.
+// maxContents bounds the bytes of have, and also those of what was used before.
 const maxContents = 24 << 20
 
 func (c *contents) get(r *record) *content {
@@ -39,7 +39,7 @@ func (c *contents) add(r *record, what *content) {
 	c.put(contentKey{r.Cluster, r.Seq}, what)
 }
 
-// put adds what is not in have. c.mu is held.
+// put adds what is not in have. The caller holds c.mu.
 func (c *contents) put(key contentKey, what *content) {
 	if c.have == nil || c.size+what.size() > maxContents {
 		c.have, c.old, c.size = make(map[contentKey]*content), c.have, 0
@@ -50,7 +50,7 @@ func (c *contents) put(key contentKey, what *content) {
 	c.have[key] = what
 }
 
-// size is about how many bytes a content takes.
+// size returns about how many bytes a content takes.
 func (c *content) size() int {
 	a := c.about
 	n := 500 + len(a.URL) + len(a.Title) + len(a.Anchors) + len(a.Headings) + len(c.sketch) + len(c.sample)

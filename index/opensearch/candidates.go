@@ -21,7 +21,7 @@ type candidate struct {
 	*content
 }
 
-// content is what is read of a document to sort it. It must not be changed.
+// content is what is read of a document to sort it. It must not change.
 type content struct {
 	about  *about
 	texts  index.ColumnTexts
@@ -29,13 +29,13 @@ type content struct {
 	sample string
 }
 
-// firstLook is how many of the documents that the server finds promising our code scores. It
-// does not depend on the page that is asked for, so the pages of a result agree. Up to that
-// many documents, the result is exactly that of index files.
+// Our code scores the firstLook documents that the server finds most promising. Their number
+// does not depend on the requested page, so the pages of a result agree. If no more
+// documents match, the result is exactly that of index files.
 const firstLook = 300
 
-// best scores the candidates that the server proposes. If more than firstLook documents are
-// asked for, those that the server finds less promising follow after the others.
+// best scores the candidates that the server proposes. If the question asks for more than
+// firstLook documents, those that the server finds less promising follow the others.
 func (s *session) best(ctx context.Context, q *search.BestQuestion) ([]search.Found, int, error) {
 	filter, err := s.fetched(ctx, q.Fetched)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *session) best(ctx context.Context, q *search.BestQuestion) ([]search.Fo
 		}
 	}
 	found := append(first, rest...)
-	if q.URLs != nil { // the server goes by all URLs of a document
+	if q.URLs != nil { // the server searches all URLs of a document
 		found = slices.DeleteFunc(found, func(f search.Found) bool { return !slices.Contains(q.URLs, string(f.URL)) })
 	}
 	return found[:min(q.N, len(found))], a.Hits.Total.Value, nil
@@ -137,8 +137,8 @@ func (s *session) firstOf(ctx context.Context, hits []searchHit, q *search.Sorte
 	return found[:min(q.N, len(found))], nil
 }
 
-// withTied is the first n hits, and those after them that are in the same place of the order,
-// which their URLs decide.
+// withTied returns the first n hits, and the hits after them that are tied with the last
+// one: their URLs decide the order.
 func withTied(hits []searchHit, q *search.SortedQuestion) []searchHit {
 	n := min(q.N, len(hits))
 	for n > 0 && n < len(hits) {
@@ -151,7 +151,7 @@ func withTied(hits []searchHit, q *search.SortedQuestion) []searchHit {
 	return hits[:n]
 }
 
-// found is a candidate as the search sees it.
+// found returns a candidate as the search sees it.
 func (s *session) found(c *candidate) search.Found {
 	id, known := s.ids[c.Cluster]
 	if !known {
@@ -166,7 +166,7 @@ func (s *session) found(c *candidate) search.Found {
 	return search.Found{ID: id, Rank: rank, URL: c.about.URL, Language: c.about.Language, Title: c.about.Title}
 }
 
-// readRanks reads the renewed ranks of documents, unless this search has read them before.
+// readRanks reads the renewed ranks of documents that this search has not read before.
 func (s *session) readRanks(ctx context.Context, list []*candidate) error {
 	var ids []string
 	for _, c := range list {
@@ -183,8 +183,8 @@ func (s *session) readRanks(ctx context.Context, list []*candidate) error {
 	return err
 }
 
-// read gives hits their contents, and reads their ranks meanwhile. Of several documents of one
-// URL the newest one stays (doc.go).
+// read gives hits their contents, and reads their ranks at the same time. Of several documents
+// of one URL, it keeps the newest (doc.go).
 func (s *session) read(ctx context.Context, hits []searchHit) ([]*candidate, error) {
 	list := make([]*candidate, 0, len(hits))
 	var missing []*candidate
@@ -206,7 +206,7 @@ func (s *session) read(ctx context.Context, hits []searchHit) ([]*candidate, err
 	newest := make(map[string]*candidate)
 	for _, c := range list {
 		if c.content == nil {
-			continue // it was removed just now
+			continue // it has just been removed
 		}
 		u := string(c.about.URL)
 		if other := newest[u]; other == nil || other.Seq < c.Seq {
@@ -234,12 +234,12 @@ func (s *session) fetch(ctx context.Context, list []*candidate) error {
 		r := &a.Hits.Hits[i].Source
 		c := at[r.Cluster]
 		if c == nil {
-			return fmt.Errorf("%w: OpenSearch answered with a document that was not asked for: %s", index.ErrCorrupt, r.Cluster)
+			return fmt.Errorf("%w: OpenSearch returned a document that was not requested: %s", index.ErrCorrupt, r.Cluster)
 		}
 		if c.content, err = contentOf(r); err != nil {
 			return err
 		}
-		if r.Seq != c.Seq { // it was replaced just now
+		if r.Seq != c.Seq { // it has just been replaced
 			c.record = *r
 		}
 		s.cache.add(&c.record, c.content)
@@ -260,7 +260,7 @@ func contentOf(r *record) (c *content, err error) {
 	return c, nil
 }
 
-// of returns documents that were found before.
+// of returns documents that this session has found before.
 func (s *session) of(ids []int64) ([]*candidate, error) {
 	list := make([]*candidate, len(ids))
 	for i, id := range ids {

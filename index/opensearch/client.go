@@ -18,9 +18,9 @@ import (
 // Options of a connection.
 type Options struct {
 	Credentials Credentials
-	CAFile      string // certificates that sign the server's; "": those of the system
-	// RetryFor is how long a request is repeated while the server does not answer; 0:
-	// five seconds.
+	CAFile      string // certificates that sign the server's; "": the system's
+	// RetryFor is how long a request is repeated while the server does not answer. Zero
+	// means five seconds.
 	RetryFor time.Duration
 }
 
@@ -40,8 +40,8 @@ const requestTime = 2 * time.Minute
 func newClient(a Address, o Options) (*client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
-	// Most responses are compressed already. Compressing them again took the server longer
-	// than the rest of a query.
+	// Most of a response is already compressed. Compressing it again took the server
+	// longer than the rest of a query.
 	transport.DisableCompression = true
 	if o.CAFile != "" {
 		pem, err := os.ReadFile(o.CAFile)
@@ -64,8 +64,8 @@ func newClient(a Address, o Options) (*client, error) {
 func (c *client) close() { c.http.CloseIdleConnections() }
 
 // call sends a request and reads the answer into out, if that is not nil. It repeats the
-// request while the server does not answer or is overloaded, so every request must be one
-// that may be repeated. If that takes too long, the error wraps search.ErrUnavailable.
+// request while the server does not answer or is overloaded, so every request must be
+// safe to repeat. If that takes too long, the error wraps search.ErrUnavailable.
 func (c *client) call(ctx context.Context, method, path string, body any, out any) error {
 	var payload []byte
 	switch b := body.(type) {
@@ -115,7 +115,7 @@ func (c *client) once(ctx context.Context, method, path string, payload []byte, 
 	if c.auth.User != "" {
 		r.SetBasicAuth(c.auth.User, c.auth.Password)
 	}
-	r.Header.Set("Content-Type", "application/json") // the server takes it for lines of JSON as well
+	r.Header.Set("Content-Type", "application/json") // the server also reads it as lines of JSON
 	c.sent.Add(1)
 	answer, err := c.http.Do(r)
 	if err != nil {

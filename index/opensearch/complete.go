@@ -18,10 +18,10 @@ type completer struct {
 
 	mu    sync.Mutex
 	state index.State
-	until time.Time // before which the state is not asked for again
+	until time.Time // the server is not asked for its state before
 }
 
-// stateFor is how long the state is taken for that of the server.
+// stateFor is how long a state counts as the server's current state.
 const stateFor = 10 * time.Second
 
 func (s *session) complete(ctx context.Context, q *search.CompletionQuestion) ([]search.Completion, error) {

@@ -12,7 +12,7 @@
 // The pipeline delivers changes at least once and in any order: twice, late, and from a
 // process that was suspended for an hour and wakes up while its successor is at work. We
 // give every record a version (version_type external), and the server refuses a version
-// that is not higher than its own. So the newest one stays:
+// that is not higher than its own. So the newest record stays:
 //
 //	record          _id                            version
 //	document        cluster, in hex                the Seq of its snapshot
@@ -22,7 +22,7 @@
 //
 // A refusal (409) therefore means success: the same or a newer record is already there.
 //
-// A deleted document leaves a grave, a record of its own kind without content that no
+// A deleted document leaves a grave: a record of its own kind, without content, that no
 // search finds. It is not deleted on the server, because the server forgets the versions of
 // deleted documents after a while (index.gc_deletes), and then an older message would bring
 // the document back. A rebuild leaves the graves behind.

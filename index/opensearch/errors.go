@@ -31,7 +31,7 @@ func isNotFound(err error) bool {
 }
 
 // isTemporary reports whether a status says nothing about the request: the server, or a proxy
-// before it, has too much to do or is starting.
+// in front of it, is overloaded or starting.
 func isTemporary(status int) bool {
 	switch status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -40,8 +40,8 @@ func isTemporary(status int) bool {
 	return false
 }
 
-// unavailable is a search.ErrUnavailable with a text of its own: that of search.ErrUnavailable is
-// about shards.
+// unavailable is a search.ErrUnavailable with its own text, because the text of
+// search.ErrUnavailable is about shards.
 type unavailable struct{ error }
 
 // Is makes it a search.ErrUnavailable.
@@ -50,15 +50,15 @@ func (unavailable) Is(target error) bool { return target == search.ErrUnavailabl
 // Unwrap returns the error with the text.
 func (u unavailable) Unwrap() error { return u.error }
 
-// isFinal reports whether a request that got this error would get it again at once.
+// isFinal reports whether a request that got this error would get it again if repeated at once.
 func isFinal(err error) bool {
 	e, answered := errors.AsType[*statusError](err)
 	return answered && !isTemporary(e.status) || errors.Is(err, errInsecure) || errors.Is(err, index.ErrCorrupt)
 }
 
-// errInsecure says that no connection could be made that is as safe as the settings want it.
-// Somebody has to change something, so waiting does not help. It goes with
-// search.ErrUnavailable, so exports wait: a certificate that has expired will be renewed.
+// errInsecure means that no connection as safe as the settings require could be made. A
+// person has to change something, so repeating the request does not help. Such an error is
+// also a search.ErrUnavailable, so exports wait: an expired certificate will be renewed.
 var errInsecure = errors.New("no safe connection")
 
 // connectError explains the error of a request that got no answer.
@@ -87,12 +87,12 @@ func isA[E error](err error) bool {
 // maxErrorBody bounds what is read of the explanation of an error.
 const maxErrorBody = 64 << 10
 
-// errorOf is the error of an answer that is not a success.
+// errorOf returns the error for an answer that is not a success.
 func (c *client) errorOf(answer *http.Response) error {
 	e := &statusError{status: answer.StatusCode, kind: http.StatusText(answer.StatusCode)}
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
 	if err != nil {
-		return err // the connection broke: nothing is known
+		return err // the connection broke: the outcome is unknown
 	}
 	var told struct {
 		Error struct{ Type, Reason string }

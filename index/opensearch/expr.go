@@ -7,7 +7,7 @@ import (
 	"github.com/webindexer/indexer/index/query"
 )
 
-// matching is the condition that documents match an expression; nil matches all.
+// matching returns the condition that documents match an expression; nil matches all.
 func matching(e *query.Expr) object {
 	if e == nil {
 		return object{"match_all": object{}}
@@ -31,9 +31,9 @@ func each(list []*query.Expr) []object {
 	return out
 }
 
-// inColumns is a phrase in the columns in which it is looked for. The columns of
-// the text have no fields of their own: there is no expression so far that means them and not
-// all columns, and it would match in all of them.
+// inColumns returns the condition for a phrase in the columns in which e looks for it. The
+// columns of the text have no fields of their own: so far no expression means them without
+// meaning all columns, and such an expression would match in all columns.
 func inColumns(e *query.Expr) object {
 	columns := index.ColumnsOf(e)
 	switch {
@@ -59,7 +59,7 @@ func inColumns(e *query.Expr) object {
 // single characters of Chinese or Japanese, followed by any other one.
 const maxExpansions = 5000
 
-// phrase matches the tokens in a row in one field.
+// phrase matches the tokens, one after the other, in one field.
 func phrase(field string, p query.Phrase, boost float64) object {
 	one := !strings.Contains(p.Tokens, " ")
 	switch {
@@ -73,9 +73,9 @@ func phrase(field string, p query.Phrase, boost float64) object {
 	return object{"match_phrase": object{field: object{"query": p.Tokens, "boost": boost}}}
 }
 
-// promising is matching, in an order of its own: the server's BM25 of all columns together,
-// plus that of the columns that weigh more. It is close to the order of our scores, but not
-// the same, and only decides which documents our code examines (candidates.go).
+// promising matches as matching does, and orders the matches by the server's BM25 of all columns
+// together, plus its BM25 of the columns that weigh more. This is close to the order of our
+// scores, but not the same, and only decides which documents our code examines (candidates.go).
 func promising(e *query.Expr, filter []object) object {
 	var named []object
 	for _, p := range e.Scored() {

@@ -11,8 +11,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// hits reads what is shown of documents: their texts, the times of their last fetches, and what
-// their sites repeat on many pages, all at the same time.
+// hits reads what a result page shows of documents: their texts, the times of their last
+// fetches, and what their sites repeat on many pages, all at the same time.
 func (s *session) hits(ctx context.Context, q *search.HitsQuestion) ([]search.Hit, error) {
 	compiled, err := q.Compiled()
 	if err != nil {
@@ -81,7 +81,8 @@ func (s *session) shown(ctx context.Context, list []*candidate) (map[string]*rec
 	return now, nil
 }
 
-// hit is a document as it was found, with what it shows now; nil if it was removed meanwhile.
+// hit returns a document as it was found, with what it shows now, or nil if it was removed
+// meanwhile.
 func (c *candidate) hit(now *record, compiled *query.Query, repeated index.Repeated) (h search.Hit, err error) {
 	h = search.Hit{URL: c.about.URL, Title: c.about.Title, Language: c.about.Language, FetchedAt: index.UnpackTime(c.Fetched), Duplicates: []page.URL{}}
 	if now == nil || now.Stored == nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 )
 
-// Index writes to the server. It is safe for concurrent use, except that one Next is under
-// way at a time.
+// Index writes to the server. It is safe for concurrent use, except that there can be only
+// one Next at a time.
 type Index struct {
 	c *client
 
@@ -49,7 +49,7 @@ func (x *Index) Close() error {
 	if t := x.target(); t.name != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), x.c.retryFor)
 		defer cancel()
-		_ = x.c.once(ctx, "POST", "/"+t.name+"/_refresh", nil, nil) // otherwise it is a second later
+		_ = x.c.once(ctx, "POST", "/"+t.name+"/_refresh", nil, nil) // otherwise it becomes searchable a second later
 	}
 	x.c.close()
 	return nil
@@ -67,17 +67,17 @@ func (x *Index) use(t target) {
 	x.current = t
 }
 
-// ErrNotOurs says that the name of the index is taken by something else on the server.
+// ErrNotOurs means that something else on the server has the name of the index.
 var ErrNotOurs = errors.New("indexer did not make the index of that name on OpenSearch")
 
-// Status says what is on the server.
+// Status says which index is on the server.
 type Status struct {
 	ID      string // "" if there is no index
-	Rebuild string // why it has to be made again; "" if it need not be
+	Rebuild string // why the index has to be rebuilt; "" if it need not be
 	State   index.State
 }
 
-// Inspect finds out what is on the server, and what to write to.
+// Inspect finds out what is on the server, and which index to write to.
 func (x *Index) Inspect(ctx context.Context) (s Status, err error) {
 	name, m, err := x.inUse(ctx)
 	if err != nil || name == "" {
@@ -104,7 +104,7 @@ func (x *Index) Inspect(ctx context.Context) (s Status, err error) {
 	return s, nil
 }
 
-// inUse finds the index behind the alias; "" if there is none.
+// inUse finds the index behind the alias, or "" if there is none.
 func (x *Index) inUse(ctx context.Context) (name string, m meta, err error) {
 	found, err := x.list(ctx, x.c.address.name)
 	if isNotFound(err) {
@@ -114,7 +114,7 @@ func (x *Index) inUse(ctx context.Context) (name string, m meta, err error) {
 		return "", m, err
 	}
 	if len(found) > 1 {
-		return "", m, fmt.Errorf("%w: %s stands for %d of them; choose another name", ErrNotOurs, x.c.address, len(found))
+		return "", m, fmt.Errorf("%w: %s names %d indices; choose another name", ErrNotOurs, x.c.address, len(found))
 	}
 	for name, m := range found {
 		return name, m, nil
@@ -174,7 +174,7 @@ func (t target) Apply(ctx context.Context, changes []index.Change) error {
 	return t.put(ctx, writes)
 }
 
-// SetRanks writes ranks, each of which counts for documents with a lower Seq.
+// SetRanks writes ranks. Each counts for documents with a lower Seq.
 func (t target) SetRanks(ctx context.Context, ranks []index.RankUpdate) error {
 	writes := make([]write, len(ranks))
 	for i, u := range ranks {
@@ -224,7 +224,7 @@ func (t target) touch(ctx context.Context, touches []index.Touch) (missing []ind
 	return missing, t.put(ctx, writes)
 }
 
-// touchKeys finds the documents of clusters, whether or not they can be searched already.
+// touchKeys finds the documents of clusters, whether or not they are already searchable.
 func (t target) touchKeys(ctx context.Context, touches []index.Touch) (map[string]bool, error) {
 	ids := make([]string, len(touches))
 	for i, u := range touches {
@@ -317,15 +317,15 @@ func (x *Index) Begin(ctx context.Context, id string) (*Next, error) {
 	return n, nil
 }
 
-// alreadyThere is the answer if a request to make an index is repeated because the first
-// answer was lost.
+// alreadyThere reports whether err is the answer to a repeated request to make an index,
+// after the first answer was lost.
 func alreadyThere(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "resource_already_exists_exception")
 }
 
 var numbered = regexp.MustCompile(`-(\d{6})$`)
 
-// number is the number of an index by its name; 0 for other names.
+// number returns the number in the name of an index, or 0 for other names.
 func (x *Index) number(name string) int {
 	m := numbered.FindStringSubmatch(name)
 	if m == nil || name != x.c.address.name+m[0] {

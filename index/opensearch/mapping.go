@@ -19,16 +19,16 @@ type object map[string]any
 
 // mapping describes the records (doc.go).
 //
-// The columns that our analysis makes are fields of their own, for phrases that are looked
-// for in some of them, and together make up the field all, for the others. The columns of the
-// text, body and rest, are only there. The text of a document, and what else is shown or scored, is in stored, which the
-// server keeps without looking into it. What it indexes it does not keep: _source has only
-// what is read again.
+// Each column that our analysis makes is a field, for phrases that are looked for in some columns. All
+// columns together make up the field all, for other phrases. The columns of the text, body and rest, are only
+// in that field. The text of a document, and what else is shown or scored, is in stored, which the server
+// keeps without looking into it. The server does not keep what it indexes: _source has only what is read
+// back.
 //
 // What is read of many documents for one query is in doc values: content, columns, sketch, and
 // the numbers. The server finds these by the number of the document. To read a part of _source,
-// it would decompress and parse all of it, with the text of the page. That took the server three
-// times as long for a query.
+// it would decompress and parse all of it, with the text of the page. With that, a query took
+// the server three times as long.
 //
 // sum0 to sum3 are the parts of a 64-bit number, each below 2¹⁶. Their sums over all
 // documents are exact as floating-point numbers, which is how the server adds, and make up

@@ -9,17 +9,17 @@ import (
 	"github.com/webindexer/indexer/index/search"
 )
 
-// overlay is the ranks and fetch times that were renewed after their documents were
+// overlay has the ranks and fetch times that were renewed after their documents were
 // exported.
 type overlay struct {
 	ranks map[string]record // by cluster
 	times map[string]int64  // by touchKey
 }
 
-// joined is how many records are joined with one request; there are two for each.
+// joined is how many records one request joins; each has two records in the overlay.
 const joined = 2000
 
-// join gives records the ranks and times that count now.
+// join gives records their current ranks and times.
 func join(ctx context.Context, search func(context.Context, object) (*searchAnswer, error), list []*record) error {
 	for some := range slices.Chunk(list, joined) {
 		ids := make([]string, 0, 2*len(some))
@@ -62,7 +62,8 @@ func (o *overlay) apply(r *record) {
 	r.Fetched = max(r.Fetched, o.times[r.Touch])
 }
 
-// fetched is the condition that a document was fetched in a period; nil for no bound.
+// fetched returns the condition that a document was fetched in a period, or nil if the
+// period has no bound.
 //
 // A document has the time at which it was exported; a later time is in the overlay. So the
 // conditions are: its own time is in the period and no later one is beyond it, or a later
@@ -116,7 +117,7 @@ func nonNil(list []string) []string {
 	return list
 }
 
-// maxTouched bounds the lists of ids that the server is given. It accepts 65,536.
+// maxTouched bounds the lists of ids in a request. The server accepts 65,536.
 const maxTouched = 10_000
 
 // touchedSince lists the latest fetch times of the overlay.
@@ -134,10 +135,10 @@ func (s *session) touchedSince(ctx context.Context, from int64) (list []record, 
 	return list, nil
 }
 
-// sorted is documents in the order of their ranks or times. The server can sort by what the
-// documents themselves have, and the overlay by what it has, but neither by what counts. So
-// both are asked for their first ones, and our code joins and sorts them. That is right as
-// long as a document that belongs to the first n is among the first of either.
+// sorted returns documents in the order of their ranks or times. The server can sort
+// documents by their own values, and the records of the overlay by theirs, but not by the
+// values that count. So sorted reads the first of both, joins them and sorts them. That is
+// right as long as a document that belongs to the first n is among the first of either.
 func (s *session) sorted(ctx context.Context, q *search.SortedQuestion) ([]search.Found, error) {
 	period, err := s.fetched(ctx, q.Fetched)
 	if err != nil {
@@ -164,8 +165,7 @@ func (s *session) sorted(ctx context.Context, q *search.SortedQuestion) ([]searc
 	return s.firstOf(ctx, hits, q)
 }
 
-// movedUp finds the documents that match and have the highest values in the overlay, at most size of
-// them.
+// movedUp finds up to size documents that match, those with the highest values in the overlay.
 func (s *session) movedUp(ctx context.Context, field, kind string, conditions []object, size int) (hits []searchHit, err error) {
 	a, err := s.c.search(ctx, reading([]string{"cluster", "touch", "seq"}, object{"size": maxTouched, "query": kept(object{"term": object{"kind": kind}}), "sort": []object{{field: "desc"}}}))
 	if err != nil {

@@ -21,7 +21,7 @@ func (s *session) passages(ctx context.Context, q *search.PassagesQuestion) ([]f
 	for i, c := range list {
 		now := heads[c.Cluster]
 		if now == nil || now.Stored == nil {
-			continue // it was removed just now
+			continue // it has just been removed
 		}
 		text, err := index.UnpackText(now.Stored.Head)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// record is what the server keeps of a document, a grave, a rank or a fetch time.
+// record is a document, a grave, a rank or a fetch time, as the server keeps it.
 type record struct {
 	Kind    string  `json:"kind"`
 	Cluster string  `json:"cluster,omitempty"`
@@ -45,7 +45,7 @@ type record struct {
 	URLs   []string `json:"urls,omitempty"`   // urlKey of the members and of the canonical URL
 
 	// What is read of candidates: about, packed; the columns that count in BM25, packed, each
-	// with scoredColumn bytes at most; and what tells whether two documents are alike.
+	// with scoredColumn bytes at most; and what shows whether two documents are alike.
 	Content []byte `json:"content,omitempty"`
 	Columns []byte `json:"columns,omitempty"`
 	Sketch  []byte `json:"sketch,omitempty"`
@@ -63,7 +63,7 @@ type about struct {
 	Translations int64    `json:"translations,omitempty"`
 }
 
-// stored is what is only kept, to be shown and compared.
+// stored is what the server only keeps, to be shown and compared.
 type stored struct {
 	Members string `json:"members"` // JSON
 	Total   int    `json:"members_total"`
@@ -89,7 +89,7 @@ func rankID(cluster string) string        { return "r." + cluster }
 func timeID(touch string) string          { return "t." + touch }
 
 // touchKey names a URL of a cluster. A fetch time counts for the URL that was fetched: if
-// the cluster is shown under another one, its time is that of the other.
+// the cluster is shown under another URL, its time is that of the other URL.
 func touchKey(c page.ContentKey, u page.URL) string {
 	h := sha256.New()
 	h.Write(c[:])
@@ -155,7 +155,7 @@ func packColumns(c *analysis.Columns) []byte {
 	return index.PackText(strings.Join(texts[:], columnBreak))
 }
 
-// beginning is the part of a column that is scored, in whole tokens.
+// beginning returns the part of a column that is scored, cut at a whole token.
 func beginning(column string) string {
 	if len(column) <= scoredColumn {
 		return column
@@ -187,8 +187,8 @@ func (r *record) readTexts() (t index.ColumnTexts, err error) {
 	return t, fmt.Errorf("%w: the columns of document %s on OpenSearch", index.ErrCorrupt, r.Cluster)
 }
 
-// document is the document that a record was made of, with the rank and the time of the
-// overlay.
+// document returns the document that a record was made of, with the rank and the time of
+// the overlay.
 func (r *record) document() (d index.Document, err error) {
 	if r.Stored == nil {
 		return d, fmt.Errorf("%w: document %s on OpenSearch has no content", index.ErrCorrupt, r.Cluster)

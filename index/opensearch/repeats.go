@@ -10,10 +10,10 @@ import (
 	"github.com/webindexer/indexer/index"
 )
 
-// What a site repeats on many of its pages, such as a menu, is no good snippet. Index files keep
-// the counts for each host (index/repeats.go). Here, each document has its sample of shingles, and
-// the server counts them when a hit of a host is shown. A count for each host, written by all its
-// documents, could not be a record with a version.
+// What a site repeats on many of its pages, such as a menu, is not a good snippet. Index files
+// keep the counts for each host (index/repeats.go). Here, each document has its sample of
+// shingles, and the server counts them when a hit of a host is shown. A count for each host,
+// written by all its documents, could not be a record with a version.
 //
 // The answer changes slowly and decides only where snippets are cut, so it is kept for a while.
 
@@ -23,11 +23,11 @@ const (
 	// repeatsHosts bounds for how many hosts they are kept, at a KiB each.
 	repeatsHosts = 4096
 	// repeatsPages bounds how many pages of a host each part of the index counts, so that no
-	// host takes long. They are the ones that came into it first.
+	// host takes long. It counts the pages that were indexed first.
 	repeatsPages = 20_000
 )
 
-// hostRepeats is what is known of hosts. It begins anew when it is full.
+// hostRepeats is what is known about hosts. It begins anew when it is full.
 type hostRepeats struct {
 	mu   sync.Mutex
 	have map[string]knownRepeats
@@ -54,7 +54,7 @@ func (k *hostRepeats) add(host string, r index.Repeated) {
 	k.have[host] = knownRepeats{r, time.Now().Add(repeatsFor)}
 }
 
-// repeats is what hosts repeat.
+// repeats returns the shingles that hosts repeat.
 func (s *session) repeats(ctx context.Context, hosts []string) (map[string]index.Repeated, error) {
 	out := make(map[string]index.Repeated, len(hosts))
 	var unknown []string
@@ -83,9 +83,9 @@ func (s *session) repeats(ctx context.Context, hosts []string) (map[string]index
 	return out, nil
 }
 
-// repeatsOf counts the shingles of each host. At most half of all shingles can stand on twice as
-// many pages as the average, and no others are repeated (index.NewRepeated), so that half of
-// them is asked for, the most frequent ones. Each part of the index gives all.
+// repeatsOf counts the shingles of each host. At most half of all shingles can be on twice as
+// many pages as the average, and no others are repeated (index.NewRepeated). So repeatsOf asks
+// for half of them, the most frequent ones. Each part of the index sends all.
 func repeatsOf(hosts []string) object {
 	out := object{}
 	for i, host := range hosts {

@@ -34,11 +34,11 @@ type searchAnswer struct {
 	}
 }
 
-// searchHit is a record that was found, as far as it was asked for.
+// searchHit is a record that was found, with the parts that the search asked for.
 type searchHit struct {
 	Source record            `json:"_source"`
 	Sort   []json.RawMessage `json:"sort"`
-	Fields values            `json:"fields"` // which are put into Source
+	Fields values            `json:"fields"` // takeFields puts them into Source
 }
 
 // values are doc values. The server gives each as a list.
@@ -63,7 +63,7 @@ func (p *packed) UnmarshalJSON(text []byte) (err error) {
 	return nil
 }
 
-// takeFields completes the record by doc values.
+// takeFields completes the record with doc values.
 func (h *searchHit) takeFields() {
 	r, v := &h.Source, &h.Fields
 	one(&r.Kind, v.Kind)
@@ -122,15 +122,15 @@ func (a *searchAnswer) check() error {
 	return e
 }
 
-// search searches the index in use. When a rebuild has ended just now, the index that a
-// request was for may be gone before the request has ended. It is repeated then, and reaches
-// the new one.
+// search searches the index in use. When a rebuild has just ended, the index of a request
+// may be gone before the request has ended. Then search repeats the request, which reaches
+// the new index.
 func (c *client) search(ctx context.Context, body object) (*searchAnswer, error) {
 	return c.searchBy(ctx, "", body)
 }
 
-// byScore searches in the order of scores that all parts of the index compute by the same
-// statistics, which costs a further round between them.
+// byScore searches in the order of scores. All parts of the index compute them from the
+// same statistics, which costs another round between them.
 func (c *client) byScore(ctx context.Context, body object) (*searchAnswer, error) {
 	return c.searchBy(ctx, "?search_type=dfs_query_then_fetch", body)
 }
@@ -171,13 +171,13 @@ func (c *client) searchAt(ctx context.Context, path string, body object) (*searc
 // documents is the condition that a record is a document.
 var documents = object{"term": object{"kind": kindDocument}}
 
-// kept is a query that only selects, in no order.
+// kept returns a query that only selects records, in no order.
 func kept(conditions ...object) object { return object{"bool": object{"filter": conditions}} }
 
 // byID finds records by their ids.
 func byID(ids []string) object { return object{"ids": object{"values": ids}} }
 
-// countsOf counts documents by conditions, at the same moment.
+// countsOf counts the documents that meet each condition, all in one state of the index.
 func (c *client) countsOf(ctx context.Context, conditions []object, more object) (counts []int, a *searchAnswer, err error) {
 	aggregations := object{}
 	maps.Copy(aggregations, more)

@@ -36,8 +36,8 @@ func OpenShard(a Address, o Options) (*Shard, error) {
 // Name implements search.ShardSource.
 func (s *Shard) Name() string { return s.c.address.String() }
 
-// Prepare makes everything searchable that was written before, which the server otherwise
-// does once a second. It says what is there, as [Index.Inspect] does, and fails if there is no index.
+// Prepare makes everything that was written before searchable, which the server otherwise does once a
+// second. It says what is there, as [Index.Inspect] does, and fails if there is no index.
 func (s *Shard) Prepare(ctx context.Context) (Status, error) {
 	have, err := (&Index{c: s.c}).Inspect(ctx)
 	if err == nil && have.ID == "" {
@@ -51,7 +51,7 @@ func (s *Shard) Begin(context.Context) (search.Session, error) {
 	return &session{Shard: s, docs: make(map[int64]*candidate), ranks: make(map[string]record), ids: make(map[string]int64), periods: make(map[query.Period][]object)}, nil
 }
 
-// Requests is how many requests were sent so far, to see what a search costs.
+// Requests returns how many requests have been sent so far. It shows what a search costs.
 func (s *Shard) Requests() int64 { return s.c.sent.Load() }
 
 // Close gives back connections.
@@ -60,13 +60,13 @@ func (s *Shard) Close() error {
 	return nil
 }
 
-// session is one search. It shows the server's state of the moment with each question. If a
+// session is one search. Each question sees the server's state at that moment. If a
 // document is removed meanwhile, its hit shows no text.
 type session struct {
 	*Shard
 	docs    map[int64]*candidate
 	ids     map[string]int64  // by cluster
-	ranks   map[string]record // that were renewed, by cluster; zero if there is none
+	ranks   map[string]record // renewed ranks, by cluster; zero if there is none
 	periods map[query.Period][]object
 }
 
@@ -185,8 +185,8 @@ func (s *session) counts(ctx context.Context, list []search.Matching) ([]int, er
 	return counts, err
 }
 
-// near asks the server for words that are spelled like one. A word of a text counts if two
-// documents have it, and one of a title or an anchor in any case (package spelling).
+// near asks the server for words that are spelled like a word. A word of a text counts if two
+// documents have it, and a word of a title or an anchor always counts (package spelling).
 func (s *session) near(ctx context.Context, q *search.NearQuestion) (list []search.NearWord, err error) {
 	suggest := object{"text": q.Word}
 	for field, least := range map[string]int{"named": 0, "words": 2} {

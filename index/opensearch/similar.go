@@ -9,7 +9,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// similar answers a question for one document, or for those that are similar to one.
+// similar answers a question for one document, or for the documents that are similar to one.
 func (s *session) similar(ctx context.Context, q *search.SimilarQuestion) (a search.SimilarAnswer, err error) {
 	if q.Of != "" {
 		a.Document, err = s.sketched(ctx, q.Of)
@@ -24,7 +24,7 @@ func (s *session) similar(ctx context.Context, q *search.SimilarQuestion) (a sea
 		return a, err
 	}
 	defer func() { err = errors.Join(err, v.Close()) }()
-	// The server knows nothing of sketches, so it lists those of all documents.
+	// The server knows nothing about sketches, so it lists those of all documents.
 	err = v.scan(ctx, pageSize, byCluster, []string{"cluster", "content", "sketch"}, nil, func(list []*record) (more bool, err error) {
 		for _, r := range list {
 			k := sketch.Of(r.Sketch)
@@ -49,11 +49,11 @@ func (s *session) similar(ctx context.Context, q *search.SimilarQuestion) (a sea
 	return a, err
 }
 
-// mostHolders bounds the documents that have one URL. There is one, and for a moment two.
+// mostHolders bounds the documents that have one URL. There is one, or for a moment two.
 const mostHolders = 100
 
-// sketched is the document whose canonical URL is u, or else the first one by URL that has u
-// among its members; nil if there is none.
+// sketched returns the document whose canonical URL is u, or else the first document, by
+// URL, that has u among its members, or nil if there is none.
 func (s *session) sketched(ctx context.Context, u page.URL) (found *search.SketchedDocument, err error) {
 	holds := object{"term": object{"urls": urlKey(u)}}
 	a, err := s.c.search(ctx, reading([]string{"cluster", "content", "sketch"}, object{"size": mostHolders, "query": kept(documents, holds)}))

@@ -9,7 +9,7 @@ import (
 
 // typed looks for words in the texts of documents, as index files do: first in the heads of all
 // texts and then, where words are missing, in the rests of those that are not too long. So most
-// searches send one request for it.
+// searches send only one request for this.
 func (s *session) typed(ctx context.Context, q *search.TypedQuestion) ([]search.Typed, error) {
 	list, err := s.of(q.IDs)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *session) typed(ctx context.Context, q *search.TypedQuestion) ([]search.
 	for _, c := range list {
 		now := heads[c.Cluster]
 		if now == nil || now.Stored == nil {
-			continue // it was removed just now
+			continue // it has just been removed
 		}
 		text, err := index.UnpackText(now.Stored.Head)
 		if err != nil {
@@ -60,7 +60,7 @@ func (s *session) typed(ctx context.Context, q *search.TypedQuestion) ([]search.
 	return out, nil
 }
 
-// stored reads parts of what is stored of documents, by cluster.
+// stored reads parts of the stored content of documents, by cluster.
 func (s *session) stored(ctx context.Context, clusters []string, parts ...string) (map[string]*record, error) {
 	a, err := s.c.search(ctx, readingSource([]string{"cluster"}, object{"includes": parts}, object{"size": len(clusters), "query": kept(documents, byID(clusters))}))
 	if err != nil {

@@ -18,7 +18,7 @@ type View struct {
 	state index.State
 }
 
-// keepAlive is for how long the server keeps the state after each request.
+// keepAlive is how long the server keeps the state after each request.
 const keepAlive = "10m"
 
 // Snapshot shows everything that was written before.
@@ -44,13 +44,13 @@ func (x *Index) Snapshot(ctx context.Context) (*View, error) {
 	return v, nil
 }
 
-// search searches this state.
+// search searches the state of the view.
 func (v *View) search(ctx context.Context, body object) (*searchAnswer, error) {
 	body["pit"] = object{"id": v.id, "keep_alive": keepAlive}
 	return v.c.searchAt(ctx, "/_search", body)
 }
 
-// Close gives the state up.
+// Close releases the state.
 func (v *View) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), v.c.retryFor)
 	defer cancel()
@@ -163,8 +163,8 @@ func (v *View) Documents(ctx context.Context, fn func(index.Document) error) err
 }
 
 // Check reads every document, and compares their number and the sum of their digests with
-// what the server counts. It does not compare the tokens by which a document is found with
-// its text.
+// what the server counts. It does not compare the tokens that searches find a document by
+// with its text.
 func (v *View) Check(ctx context.Context) error {
 	var sum index.Sum
 	n := 0

@@ -18,7 +18,7 @@ type Client struct {
 	conn    *grpc.ClientConn
 }
 
-// Dial prepares to ask a server. It does not connect yet.
+// Dial makes a client for a server. It does not connect yet.
 func Dial(address string, opts ...grpc.DialOption) (*Client, error) {
 	opts = append(opts, grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}), grpc.MaxCallRecvMsgSize(maxAnswer), grpc.MaxCallSendMsgSize(maxQuestion)))
 	conn, err := grpc.NewClient("passthrough:///"+address, opts...)
@@ -40,7 +40,7 @@ func (c *Client) Shards(ctx context.Context) ([]Shard, error) {
 	return r.Shards, s.Close()
 }
 
-// Shard is a shard that the server has.
+// Shard returns a shard that the server has.
 func (c *Client) Shard(number, of int) search.ShardSource { return source{c, Shard{number, of}} }
 
 type source struct {
@@ -83,7 +83,7 @@ func (c *Client) begin(ctx context.Context, first hello) (*clientSession, *reply
 
 type clientSession struct {
 	ctx    context.Context   // of the stream
-	stream grpc.ClientStream // nil: it could not be opened
+	stream grpc.ClientStream // nil: the stream could not be opened
 	cancel context.CancelCauseFunc
 	end    context.CancelFunc
 }
@@ -143,8 +143,8 @@ func (s *clientSession) Close() error {
 	return s.stream.CloseSend()
 }
 
-// unavailable says why there is no answer. gRPC only says that the stream was cancelled, and
-// not why.
+// unavailable says why there is no answer. gRPC says only that the stream was cancelled, not
+// why.
 func (s *clientSession) unavailable(err error) error {
 	if why := context.Cause(s.ctx); why != nil {
 		return fmt.Errorf("%w: %w", search.ErrUnavailable, why)
@@ -152,5 +152,5 @@ func (s *clientSession) unavailable(err error) error {
 	return fmt.Errorf("%w: %s", search.ErrUnavailable, unanswered.Why(err))
 }
 
-// noAnswer says how long there was no answer.
+// noAnswer says how long the client waited for an answer.
 func noAnswer(within time.Duration) error { return fmt.Errorf("no answer within %s", within) }

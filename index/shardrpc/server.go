@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Holder has the shards that a server answers about.
+// Holder has the shards that a server searches.
 type Holder interface {
 	Shards() []Shard
 	// Begin pins the state of a shard.
@@ -28,7 +28,7 @@ type Holder interface {
 type Server struct {
 	grpc *grpc.Server
 	done chan error
-	end  context.CancelFunc // of what outlives its stream
+	end  context.CancelFunc // of work that outlives its stream
 }
 
 const (
@@ -40,8 +40,8 @@ const (
 	tableWithin = time.Minute
 )
 
-// Serve answers on a listener, until Stop. report receives each panic in an answer, with its
-// stack. The options say who is admitted.
+// Serve answers on a listener, until Stop. Serve calls report with each panic in an answer
+// and its stack. The options say which clients are admitted.
 func Serve(l net.Listener, h Holder, report func(error), opts ...grpc.ServerOption) *Server {
 	opts = append(opts, grpc.ForceServerCodec(codec{}), grpc.MaxRecvMsgSize(maxQuestion), grpc.MaxSendMsgSize(maxAnswer),
 		grpc.MaxConcurrentStreams(maxSessions), grpc.KeepaliveParams(keepalive.ServerParameters{Time: time.Minute}))
@@ -58,8 +58,8 @@ func Serve(l net.Listener, h Holder, report func(error), opts ...grpc.ServerOpti
 	return s
 }
 
-// Stop completes the searches that are being worked on, for a moment, and closes all
-// connections. It returns the error that had ended the server before, if any.
+// Stop gives running searches a moment to complete, and closes all connections. It
+// returns the error that ended the server before, if any.
 func (s *Server) Stop() error {
 	defer s.end()
 	force := time.AfterFunc(graceful, func() {
@@ -78,7 +78,7 @@ func (s *Server) Stop() error {
 // client sets.
 //
 // Only the first completion may take longer: it makes the table of the shard, which takes seconds if
-// the shard is large. The client has given up by then, but those who ask after it find the table.
+// the shard is large. By then the client has given up, but later clients find the table.
 func session(alive context.Context, h Holder, report func(error), stream grpc.ServerStream) (err error) {
 	if end, ok := stream.Context().Deadline(); !ok || time.Until(end) > 2*sessionWithin {
 		return status.Error(codes.InvalidArgument, "a search of a shard needs a deadline")
@@ -123,8 +123,8 @@ func session(alive context.Context, h Holder, report func(error), stream grpc.Se
 	}
 }
 
-// ask answers a question. A panic breaks the search, but not the process. It is a bug of this
-// version, or the question came from another one: package index relies on what package search asks.
+// ask answers a question. A panic breaks the search, but not the process. Either this version has a
+// bug, or the question came from another version: package index relies on what package search asks.
 func ask(ctx context.Context, s search.Session, q *search.Question, report func(error)) (a *search.Answer, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {

@@ -25,7 +25,7 @@ const (
 	maxQuestion = 4 << 20
 	maxAnswer   = 64 << 20
 	// sessionWithin bounds a search, answerWithin each answer, and beginWithin how long a server
-	// may take to begin: one that is stopped holds up a search only once for so long.
+	// may take to begin: a stopped server delays a search by that time only once.
 	sessionWithin = 15 * time.Second
 	answerWithin  = 5 * time.Second
 	beginWithin   = 3 * time.Second
