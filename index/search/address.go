@@ -11,11 +11,12 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// A query that is an address, as copied from a browser, asks for that page. All words of an address
-// are also in those of other pages, and a site has many pages with the words of its front page.
-// So the page itself comes first, with either scheme, with or without "www." and a slash at the end.
+// A query that is an address, as copied from a browser, asks for that page. The addresses of other
+// pages also have all its words, and a site has many pages with the words of its front page. So the
+// page itself comes first, with either scheme, with or without "www." and a slash at the end.
 
-// addAddressed adds the page that the query is the address of, as a front page that the query names.
+// If the query is the address of a page, addAddressed adds that page, as a front page that the query
+// names.
 func (s *search) addAddressed(ctx context.Context, t *tier) error {
 	urls := addressesOf(s.c.Text)
 	if len(urls) == 0 {
@@ -31,8 +32,8 @@ func (s *search) addAddressed(ctx context.Context, t *tier) error {
 	return nil
 }
 
-// addressesOf are the addresses that a query may mean, the most likely one first; none if it is no
-// address. "array.sort" is none, because no host ends so.
+// addressesOf returns the addresses that a query may mean, the most likely one first, or none if
+// the query is not an address. "array.sort" is not one, because no host ends like that.
 func addressesOf(text string) (urls []string) {
 	text = strings.TrimSpace(text)
 	scheme, rest, found := strings.Cut(text, "://")
@@ -67,8 +68,8 @@ func addressesOf(text string) (urls []string) {
 	return urls
 }
 
-// otherSlash is an address with a slash at the end if it has none, and without it if it has one. A
-// query and the root stay as they are.
+// otherSlash returns an address with a slash at the end if it has none, and without it if it has
+// one. A query and the root stay as they are.
 func otherSlash(u page.URL) string {
 	address := string(u)
 	if u.Path() == "/" || strings.Contains(address, "?") {

@@ -13,22 +13,22 @@ import (
 // page that differs from another one in a few words.
 
 const (
-	// foldSimilarity is how similar main contents have to be to say the same.
+	// foldSimilarity is the similarity from which main contents say the same.
 	foldSimilarity = 0.8
-	// telling is how many bins a sketch needs to tell that two pages say the same, unless they
+	// telling is how many bins a sketch needs to show that two pages say the same, unless they
 	// are of one host and have one title. A text of fewer words is often the same on many
 	// pages, such as "Loading" or "This class is not used", and what matters is in the title.
 	telling = 16
 )
 
-// Sketched is what tells that a document is like another one, of the same or another shard.
+// Sketched has what shows whether a document is like another one, of the same or another shard.
 type Sketched struct {
 	Sketch       []byte // of the main content (index/sketch); empty if it is unknown
 	Translations int64  // equal for translations of one page, 0 for a page that names none
 	Sample       string // of the text, as [sketch.PackSample] stores it
 }
 
-// sketched takes what tells that the candidate is like another one.
+// sketched stores what shows whether the candidate is like another one.
 func (c *candidate) sketched(s *Sketched) {
 	c.translations, c.sample = s.Translations, s.Sample
 	if c.sketch = sketch.Of(s.Sketch); c.sketch != nil {
@@ -36,9 +36,9 @@ func (c *candidate) sketched(s *Sketched) {
 	}
 }
 
-// covers reports whether a result that shows one page has no need of another one: they are
+// covers reports whether a result that shows one page need not show another one: they are
 // alike, or they say the same and are versions of one page that was renamed, or the title of
-// the other one fits the query no better. (A query for the title of a page gets that page,
+// the other page fits the query no better. (A query for the title of a page gets that page,
 // however little its text differs from others.)
 func (c *candidate) covers(o *candidate) bool {
 	return c.alike(o) || (o.titleMatch <= c.titleMatch || c.otherVersion(o)) && c.saysTheSame(o)

@@ -2,11 +2,12 @@ package search
 
 import "slices"
 
-// A user who asks for a version wants that one. Pages of other versions differ from it in little else, so they
-// have the words as well. If candidates of a host are of a version that the query names, those of other
-// versions on that host count half, and its releases a little less: "new in 2.4" asks for 2.4 or 2.4.0
-// rather than for 2.4.7. Only numbers in addresses count: a number in a title may be that of a chapter,
-// "stable" and "main" are words like others, and a page without a version may hold for all of them.
+// A user who asks for a version wants that version. Pages of other versions differ little from its pages, so
+// they also have the words. If candidates of a host are of a version that the query names, candidates of
+// other versions on that host count half, and releases of the named version count a little less: "new in 2.4"
+// asks for 2.4 or 2.4.0 rather than for 2.4.7. Only numbers in addresses count: a number in a title may be
+// that of a chapter, "stable" and "main" are words like others, and a page without a version may hold for all
+// versions.
 
 const (
 	otherVersion = 0.5
@@ -38,8 +39,8 @@ func (s *search) preferVersion(list []candidate) {
 	sortCandidates(list)
 }
 
-// answersNumber tells how well the version of a candidate is one that the query names by number
-// ([pageVersion.answers]).
+// answersNumber says how well the version of a candidate answers a version that the query names
+// by number ([pageVersion.answers]).
 func (s *search) answersNumber(c *candidate) (best int) {
 	for i := range s.versions {
 		if v := &s.versions[i]; len(v.numbers) > 0 {

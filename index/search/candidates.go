@@ -18,23 +18,23 @@ type search struct {
 
 	versions []pageVersion // that the query names
 
-	names   *Names                // analysed titles
+	names   *Names                // caches analysed titles
 	named   map[string][]nameWord // the names of sites in the query, by host (namedsite.go)
 	fill    query.Breadth         // of the second tier
 	partial int                   // documents without all the words that addPartial added to the first tier
-	others  []string              // the addresses of documents that are named in other words (otherwise.go)
+	others  []string              // the addresses of documents that other words name (otherwise.go)
 	fronts  int                   // front pages without all the words in the first tier (frontpage.go)
 }
 
 // Candidates are the hits in their final order, as far as the page needs them. They come in
 // two tiers: documents with all the words and then, if those are few, documents with some
-// of them. If the query has many words, documents with some of them take part in the first
-// tier, too (addPartial).
+// of them. If the query has many words, documents with some of them also compete in the
+// first tier (addPartial).
 
-// deep is how many documents of a tier are looked at.
+// deep returns how many documents of a tier the search examines.
 func (s *search) deep() int { return max(rerankTop, s.opts.Offset+s.opts.Limit) }
 
-// withAll is the first tier.
+// withAll returns the first tier.
 func (s *search) withAll(ctx context.Context) ([]candidate, error) {
 	found, total, err := s.tier(ctx, query.AllWords, s.deep(), nil)
 	s.res.AllWords, s.res.Total = total, total+s.partial+len(s.others)+s.fronts
@@ -46,14 +46,15 @@ const (
 	// join the first tier (addPartial). With three, documents that have two rare words in their
 	// titles came before documents that have all three.
 	manyWords = 4
-	// manyInSentence is the same for a query with stop words. That is a question or a sentence, in
-	// other words than the page may have, and no list of words that somebody has read.
+	// manyInSentence is the same for a query with stop words. Such a query is a question or a
+	// sentence, perhaps in other words than the page has, and not a list of words that the user
+	// has read.
 	manyInSentence = 3
 )
 
-// addPartial adds the best documents without all the words to those of the first tier, if the
-// query has many. A page can answer such a query without each word of it, and a long page has
-// them all by chance. The documents compete by their scores, which a missing word lowers. If
+// If the query has many words, addPartial adds the best documents without all of them to those of
+// the first tier. A page can answer such a query without having every word, and a long page can
+// have them all by chance. The documents compete by their scores, which a missing word lowers. If
 // no document has all the words, the second tier finds these documents, so none are added.
 func (s *search) addPartial(ctx context.Context, t *tier) error {
 	least := manyWords
@@ -79,10 +80,10 @@ func (s *search) addPartial(ctx context.Context, t *tier) error {
 	return nil
 }
 
-// filled adds the second tier to the first, if that is short. If nothing is found, it gives
-// up more and more conditions: that stop words and common words do not count, that words
-// are needed besides phrases and operators, and finally the phrases and operators. A part
-// of the query that no document has must not hide what the rest would find.
+// filled adds the second tier to the first, if the first is short. As long as nothing is
+// found, it drops one condition after the other: that stop words and common words do not
+// count, that words are needed besides phrases and operators, and finally the phrases and
+// operators. A part of the query that no document has must not hide what the rest would find.
 func (s *search) filled(ctx context.Context, found []candidate, err error) ([]candidate, error) {
 	if err != nil || s.res.AllWords >= FillBelow || len(s.c.Terms) == 0 {
 		return found, err
@@ -120,7 +121,7 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 		if err != nil {
 			return nil, err
 		}
-		s.res.Total = total + others // each breadth finds what the breadth before it finds
+		s.res.Total = total + others // each breadth also finds what the breadth before it finds
 		if total > 0 && s.fill == query.PlainWord {
 			s.res.Notes = append(s.res.Notes, "No document has the words in quotes or after intitle: or inurl:, so these conditions were dropped.")
 		}
@@ -131,9 +132,8 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 	return found, nil
 }
 
-// commonWord is the number of documents above which a word is left out of the second tier
-// if a rarer word is there: it would be most of the cost and have little effect on the
-// order.
+// A word of more than commonWord documents is left out of the second tier if the query
+// has a rarer word: it would be most of the cost and have little effect on the order.
 const commonWord = 2000
 
 // markCommon finds the common words of the query.
@@ -161,8 +161,8 @@ func (s *search) markCommon(ctx context.Context) error {
 	return nil
 }
 
-// total is the number of documents that match. It is known if fewer came than were asked
-// for.
+// total returns the number of documents that match. The number is already known if fewer
+// documents came than were asked for.
 func (s *search) total(ctx context.Context, expr *query.Expr, got, asked int) (n int, err error) {
 	if got < asked {
 		return got, nil
@@ -174,21 +174,21 @@ func (s *search) total(ctx context.Context, expr *query.Expr, got, asked int) (n
 	return counts[0], nil
 }
 
-// matching is the documents of the query's period that match an expression.
+// matching returns the documents of the query's period that match an expression.
 func (s *search) matching(expr *query.Expr) Matching { return Matching{expr, s.c.Fetched} }
 
 const (
-	// prominentTop is how many documents with the greatest ranks are candidates by their names.
+	// prominentTop is how many documents with the greatest ranks become candidates because of
+	// their names.
 	prominentTop = 20
-	// prominentMost is the greatest number of documents whose ranks are compared, each of which is a row
-	// to read.
+	// prominentMost is the greatest number of documents whose ranks are compared. Each is a row to read.
 	prominentMost = 5000
 )
 
 // addNamed adds the best documents that have the words in titles and anchors and are not
-// among the best by text: a long page, in which the words of its title are lost, can still
-// be the right one. Their text score is that of the names alone, but not above any found
-// before. If rerankTop documents or fewer match, all of them are found already.
+// among the best by text: a long page that buries the words of its title can still be the
+// right one. Their text score is that of the names alone, but not above any found before.
+// If rerankTop documents or fewer match, all of them are already found.
 func (s *search) addNamed(ctx context.Context, t *tier) error {
 	if t.breadth != query.AllWords || t.total <= rerankTop {
 		return nil
@@ -206,9 +206,9 @@ func (s *search) addNamed(ctx context.Context, t *tier) error {
 	return nil
 }
 
-// byName is the best documents that have the words in titles and anchors. If very many have them, as
-// all pages of a module have its name, the page about all of it is seldom among the best by text: it
-// is the one that they all link to. So the documents with the greatest ranks are added.
+// byName returns the best documents that have the words in titles and anchors. If very many have
+// them, as all pages of a module have its name, the page about the whole module is seldom among the
+// best by text. All the others link to it, so byName adds the documents with the greatest ranks.
 func (s *search) byName(ctx context.Context) ([]candidate, error) {
 	m := s.matching(s.c.Named())
 	named, total, err := s.from.best(ctx, m, rerankTop, s.opts.Weights)
@@ -226,7 +226,7 @@ func (s *search) byName(ctx context.Context) ([]candidate, error) {
 	return append(named, prominent...), err
 }
 
-// addresses are the URLs of documents.
+// addresses returns the URLs of documents.
 func addresses(list []candidate) []string {
 	urls := make([]string, len(list))
 	for i := range list {
@@ -235,7 +235,7 @@ func addresses(list []candidate) []string {
 	return urls
 }
 
-// byText is the best n documents by BM25, and how many match.
+// byText returns the best n documents by BM25, and how many match.
 func (s *search) byText(ctx context.Context, expr *query.Expr, n int) ([]candidate, int, error) {
 	return s.from.best(ctx, s.matching(expr), n, s.opts.Weights)
 }

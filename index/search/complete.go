@@ -9,14 +9,14 @@ import (
 // CompletionQuestion asks for completions of typed text (package completion).
 type CompletionQuestion struct {
 	Typed          string
-	Site, Language string // only from these, as with site: and lang:; "" for all
+	Site, Language string // restrict completions, as site: and lang: do; "" restricts nothing
 	N              int
 }
 
-// Completion is a title or the text of a link, which completes what was typed.
+// Completion is a title or a link text that completes the typed text.
 type Completion = completion.Completion
 
-// MaxCompletions is the most completions of one text.
+// MaxCompletions is the greatest number of completions of one text.
 const MaxCompletions = 20
 
 // Complete finds completions in one shard, best first.

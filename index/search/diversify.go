@@ -27,17 +27,17 @@ import (
 // Hits that say little besides what a hit above says move below the first page (littlenew.go), also
 // with site:, unless there are no others.
 
-// firstPage is how many hits are diversified. It does not depend on the requested page.
+// firstPage is how many hits are diversified, whatever page is requested.
 const firstPage = 10
 
-// furtherShare is the share of its score that a hit counts if perHost hits of its host are on the
-// first page already (docs/ranking-experiments.md).
+// A hit counts furtherShare of its score if perHost hits of its host are already on the first
+// page (docs/ranking-experiments.md).
 const furtherShare = 0.8
 
 // diversify chooses the first page from the best rerankTop of list and from more, which has
 // documents of other hosts. What it does not choose follows in the order of list, which rest continues.
-// above is the tier before, with fewer documents than a page. perHost 0 is no limit.
-// With lowerRepeated, documents that say little new move below the page, too.
+// above is the tier before, with fewer documents than a page. If perHost is 0, there is no limit. With
+// lowerRepeated, documents that say little new also move below the page.
 func diversify(above, list, rest, more []candidate, perHost int, lowerRepeated bool) []candidate {
 	p := hostPage{above: above, perHost: perHost, shown: countHosts(above)}
 	for i := range min(len(list), rerankTop) {
@@ -56,15 +56,15 @@ func diversify(above, list, rest, more []candidate, perHost int, lowerRepeated b
 
 // hostPage is a first page that is being filled.
 type hostPage struct {
-	above   []candidate    // the hits on it from the tier before
-	first   []candidate    // those that follow
+	above   []candidate    // the hits on the page from the tier before
+	first   []candidate    // the hits that follow
 	found   []*candidate   // the documents to choose from, best first; nil: on the page, or says little new
 	shown   map[string]int // host → how many are on the page
 	perHost int
-	moved   map[string]int // host → how many were passed by a hit on the page
+	moved   map[string]int // host → how many a hit on the page has overtaken
 }
 
-// fill chooses the hits of the page.
+// fill chooses the hits on the page.
 func (p *hostPage) fill(lowerRepeated bool) {
 	var repeated []*candidate
 	last := 0 // of found, on the page
@@ -97,8 +97,8 @@ func (p *hostPage) fill(lowerRepeated bool) {
 	}
 }
 
-// next is the document for the next place, or -1 if there is none: the best of a host below its
-// limit, or the best of another host if furtherShare of its score is more.
+// next returns the document for the next place, or -1 if there is none: the best document of the
+// hosts below their limits, or the best of the other hosts if furtherShare of its score is more.
 func (p *hostPage) next() int {
 	over := -1
 	for i, c := range p.found {
@@ -117,7 +117,8 @@ func (p *hostPage) next() int {
 	return over
 }
 
-// tellMore counts the moved documents of each host on its last hit of the page.
+// tellMore sets, on the last hit of each host on the page, the number of the host's moved
+// documents.
 func (p *hostPage) tellMore() {
 	for _, list := range [][]candidate{p.first, p.above} {
 		for i := range slices.Backward(list) {
@@ -137,9 +138,9 @@ func countHosts(list []candidate) map[string]int {
 	return count
 }
 
-// otherHosts is the best documents that are not of the hosts that dominate the best
-// rerankTop, nor of their subdomains. It is empty if these fill a first page, or if there
-// is nothing else.
+// otherHosts returns the best documents that are not of the hosts that dominate the best
+// rerankTop, nor of their subdomains. It returns none if these fill a first page, or if
+// there is nothing else.
 func (s *search) otherHosts(ctx context.Context, t *tier, best []candidate) ([]candidate, error) {
 	hosts := dominantHosts(t.above, best, s.opts.PerHost)
 	if len(hosts) == 0 || t.total <= rerankTop {
@@ -157,7 +158,7 @@ func (s *search) otherHosts(ctx context.Context, t *tier, best []candidate) ([]c
 	return more, s.rerank(ctx, more)
 }
 
-// dominantHosts are the hosts with more than perHost documents in above and the best
+// dominantHosts returns the hosts with more than perHost documents in above and the best
 // rerankTop, if these do not fill a first page with perHost of each.
 func dominantHosts(above, found []candidate, perHost int) (hosts []string) {
 	count, spread := countHosts(above), len(above)
@@ -176,5 +177,5 @@ func dominantHosts(above, found []candidate, perHost int) (hosts []string) {
 	return hosts
 }
 
-// HostOf is the host by which results are counted: without www.
+// HostOf returns the host by which results are counted: without www.
 func HostOf(u page.URL) string { return strings.TrimPrefix(u.Host(), "www.") }

@@ -8,5 +8,5 @@
 //
 // candidates.go and tier.go find candidates, rerank.go sorts them, fold.go makes one result of
 // the versions and translations of a page, and diversify.go brings other hosts onto the first
-// page. The files beside them each have one reason for which a document counts more or less.
+// page. Each of the other files has one reason why a document counts more or less.
 package search

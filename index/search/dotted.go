@@ -12,23 +12,24 @@ import (
 //
 // The last part of a dotted name says what a page is about, and the parts before it say where that
 // is: stats.summary.mean is about mean. A user who asks for "stats summary" wants the page about
-// all of it, and not one of the many whose names begin so. So where the query has no word of the
-// last part, the parts before it count less.
+// all of it, and not one of the many pages whose names begin like that. So where the query has no
+// word of the last part, the parts before it count less.
 
 const (
-	// qualifier is what the parts before the last one count if the query has none of the last.
+	// qualifier is how much the parts before the last one count if the query has no word of
+	// the last.
 	qualifier = 0.5
 	// dottedParts is the least number of parts of a dotted name. With two it may be a file
 	// (node.js), or the module that the page is about (os.path).
 	dottedParts = 3
-	// dottedMost is how many dotted names of a title or an anchor are told apart.
+	// dottedMost is how many dotted names of a title or an anchor are distinguished.
 	dottedMost = 7
 )
 
 // dotted says where in a dotted name a word is.
 type dotted struct {
-	in   int8 // which dotted name, from 1; 0 if the word is in none
-	last bool // it is in the last part
+	in   int8 // number of the dotted name, from 1; 0 if the word is in none
+	last bool // the word is in the last part
 }
 
 // dottedRanges are the dotted names of a text.
@@ -70,7 +71,7 @@ func isIdentifier(s string) bool {
 	return r == '_' || unicode.IsLetter(r)
 }
 
-// at is where in a dotted name the word is that begins at a byte of the text.
+// at says where in a dotted name the word is that begins at this byte of the text.
 func (l dottedRanges) at(start int) dotted {
 	for i, r := range l {
 		if start >= r.start && start < r.end {
@@ -80,7 +81,7 @@ func (l dottedRanges) at(start int) dotted {
 	return dotted{}
 }
 
-// lastUnasked tells the dotted names of which the query has parts before the last one only. The
+// lastUnasked marks the dotted names of which the query has only parts before the last one. The
 // first entry, that of words in no dotted name, is never set.
 func lastUnasked(name []nameWord, words []query.Word) (unasked [dottedMost + 1]bool) {
 	for j := range name {

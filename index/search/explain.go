@@ -19,8 +19,8 @@ type Explanation struct {
 	// words or more, or three and a stop word, or the page is named in other words.
 	Tier string  `json:"tier"`
 	Text float64 `json:"text"` // BM25 of all columns, by their weights
-	// Columns is what BM25 would be if only that column counted, with its weight. The sum
-	// is not Text, because further occurrences of a word count less and less.
+	// Columns has, for each column, what BM25 would be if only that column counted, with its
+	// weight. The sum is not Text, because further occurrences of a word count less and less.
 	Columns      Columns `json:"columns"`
 	TitleMatch   float64 `json:"title_match"` // 0 to 1
 	TitleFactor  float64 `json:"title_factor"`
@@ -32,27 +32,28 @@ type Explanation struct {
 	LanguageFactor float64 `json:"language_factor"`
 	// SiteFactor is less than 1 if the query names another site, and the page lacks a word of the query.
 	SiteFactor float64 `json:"site_factor"`
-	// SectionFactor is more than 1 if the page is that of a section, and its title names what the query
-	// asks for.
+	// SectionFactor is more than 1 if the page is the page of a section, and its title names what the
+	// query asks for.
 	SectionFactor float64 `json:"section_factor"`
-	// VersionFactor is less than 1 if the page is of another version than the query names.
+	// VersionFactor is less than 1 if the page is of another version than the query asks for.
 	VersionFactor float64 `json:"version_factor"`
 	// ContentFactor is less than 1 if the page has no text, or no sentences (content.go).
 	ContentFactor float64 `json:"content_factor"`
-	// TypedFactor is more than 1 if few pages have all the words of the query, and this one has
-	// them as typed.
+	// TypedFactor is more than 1 if few pages have all the words of the query, and this page
+	// has them as typed.
 	TypedFactor float64 `json:"typed_factor"`
 	// PassageFactor is more than 1 if no title names what the query asks for, and this page has words
 	// of the query in one passage, or all of them in several.
 	PassageFactor float64 `json:"passage_factor"`
-	// PlaceOf is the version or translation of the page that has the best score. The hit
-	// has its place, and it is listed in the Also of the hit. "" if that is the hit itself.
+	// PlaceOf is the version or translation of the page that has the best score, or "" if
+	// that is the hit itself. The hit has its place, and lists it in Also.
 	PlaceOf      page.URL `json:"place_of,omitempty"`
 	PlaceOfScore float64  `json:"place_of_score,omitempty"`
 	// Repeats is the hit above that says most of what this one says, so that this one moved behind others
 	// (littlenew.go); "" if there is none.
 	Repeats page.URL `json:"repeats,omitempty"`
-	// OtherWords is what the title and the marked words of the snippet have for words of the query.
+	// OtherWords has what the title and the marked words of the snippet have instead of words of
+	// the query.
 	OtherWords []OtherWord `json:"other_words,omitempty"`
 }
 
@@ -66,7 +67,7 @@ type Columns struct {
 	Rest    float64 `json:"rest"` // text outside of the main content
 }
 
-// explain fills in the explanations of the hits made of these candidates.
+// explain fills in the explanations of the hits that were made of these candidates.
 func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) error {
 	ranked := len(s.c.Terms) > 0 && s.opts.Sort != ByDate
 	for i := range hits {
@@ -84,7 +85,7 @@ func (s *search) explain(ctx context.Context, list []candidate, hits []Hit) erro
 	return s.columnScores(ctx, list, hits)
 }
 
-// explainScore says what the score of a candidate is made of.
+// explainScore says how the score of a candidate is made up.
 func (s *search) explainScore(e *Explanation, f *candidate) {
 	e.Tier = "some words"
 	if f.allWords {
@@ -104,7 +105,7 @@ func (s *search) explainScore(e *Explanation, f *candidate) {
 	}
 }
 
-// columnScores scores each column on its own.
+// columnScores scores each column separately.
 func (s *search) columnScores(ctx context.Context, list []candidate, hits []Hit) error {
 	w := &s.opts.Weights
 	alone := []Weights{{Title: w.Title}, {Body: w.Body}, {Anchors: w.Anchors}, {Outside: w.Outside}, {URL: w.URL}, {Rest: w.Rest}}

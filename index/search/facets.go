@@ -16,20 +16,20 @@ import (
 // Facets say how the documents of a result divide by site, language, year of the last fetch
 // and file type. The values are those of the best candidates, because listing those of all
 // matches would read all of them. Their documents are counted among all
-// matches, or among the candidates if the matches are too many. Documents without all the words
-// that compete with those that have them (addPartial) count for all properties but the year. A
-// property by which the query is narrowed already has no values ([query.NarrowedBy]).
+// matches, or among the candidates if there are too many matches. Documents without all the
+// words that compete with those that have them (addPartial) count for all properties but the
+// year. A property by which the query is already narrowed has no values ([query.NarrowedBy]).
 type Facets struct {
 	Sites     []Facet `json:"sites"`
 	Languages []Facet `json:"languages"`
 	Years     []Facet `json:"years"`
 	Types     []Facet `json:"types"`
-	// AtLeast says that documents were counted among the candidates only, so that there may
-	// be more. There are no years then.
+	// AtLeast says that only the candidates were counted, so there may be more documents.
+	// Then there are no years.
 	AtLeast bool `json:"at_least"`
 }
 
-// Facet is a value, and the operators that leave its documents.
+// Facet is a value, and the operators that narrow the query to its documents.
 type Facet struct {
 	Value     string `json:"value"`
 	Filter    string `json:"filter"` // to add to the query, such as site:example.org
@@ -39,12 +39,12 @@ type Facet struct {
 // Bounds of facets.
 const (
 	maxFacets     = 8      // values of a kind
-	maxFacetYears = 6      // from the newest one on
+	maxFacetYears = 6      // beginning with the newest
 	maxFaceted    = 20_000 // matches that are counted by value
 )
 
-// facets counts the documents of the result by their properties. found is the candidates, of which
-// there are more for a later page; the best of them are the same for all pages.
+// facets counts the documents of the result by their properties. found has the candidates. A later
+// page has more of them, but the best of them are the same for all pages.
 func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error) {
 	best := bestDocuments(found, rerankTop)
 	tally := tallyOf(best)
@@ -73,7 +73,7 @@ func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error)
 	return f, err
 }
 
-// countFacets replaces the counts of candidates by those of all matches and of other documents.
+// countFacets replaces the counts of candidates with those of all matches and of other documents.
 func (s *search) countFacets(ctx context.Context, m Matching, others []candidate, f *Facets) error {
 	kinds := []struct {
 		tag  rune
@@ -111,7 +111,7 @@ func (s *search) countFacets(ctx context.Context, m Matching, others []candidate
 	return nil
 }
 
-// facetYears counts the matches by year, from that of the latest fetch on.
+// facetYears counts the matches by year, beginning with the year of the latest fetch.
 func (s *search) facetYears(ctx context.Context, m Matching) ([]Facet, error) {
 	list := []Facet{}
 	latest, err := s.from.latestFetch(ctx, m)
@@ -140,7 +140,8 @@ func (s *search) facetYears(ctx context.Context, m Matching) ([]Facet, error) {
 	return list, nil
 }
 
-// bestDocuments is the first n documents of a list of candidates, with what is folded into them.
+// bestDocuments returns the first n documents of a list of candidates, with the documents
+// folded into them.
 func bestDocuments(list []candidate, n int) (out []candidate) {
 	for i := range list {
 		if len(out) >= n {
@@ -168,8 +169,8 @@ func tallyOf(list []candidate) facetTally {
 	return t
 }
 
-// siteOf is the host of a candidate as site: has it, an IPv6 address without brackets. The www. of
-// www.com is no prefix: site:com finds all hosts of .com.
+// siteOf returns the host of a candidate as site: has it, an IPv6 address without brackets. The
+// www. of www.com is not a prefix: site:com finds all hosts of .com.
 func siteOf(c *candidate) string {
 	host := c.url.Host()
 	if bare := HostOf(c.url); strings.Contains(bare, ".") {
@@ -178,8 +179,8 @@ func siteOf(c *candidate) string {
 	return strings.Trim(host, "[]")
 }
 
-// topFacets is the most frequent values, most first. There are none if the query is narrowed
-// by the operator already.
+// topFacets returns the most frequent values, the most frequent first. It returns none if
+// the operator already narrows the query.
 func topFacets(narrowed bool, operator string, counts map[string]int) []Facet {
 	list := []Facet{}
 	if narrowed {

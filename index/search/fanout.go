@@ -14,7 +14,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// fanout asks all shards, in parallel, and merges their answers.
+// fanout asks all shards in parallel, and merges their answers.
 type fanout struct {
 	sessions []Session
 	stemmers []string             // of all shards, once read
@@ -33,7 +33,7 @@ func newFanout(sessions ...Session) *fanout {
 	return &fanout{sessions: sessions, phrases: make(map[scoredPhrase]int)}
 }
 
-// The id of a candidate is the row id in its shard and, above that, the number of the shard.
+// The id of a candidate has the row id in its shard and, in higher bits, the number of the shard.
 const rowBits = 48
 
 func globalID(shard int, row int64) int64 { return int64(shard)<<rowBits | row }
@@ -48,8 +48,8 @@ type shardError struct {
 
 func (e *shardError) Unwrap() error { return e.error }
 
-// errAnswer says that a shard answered something other than what it was asked. Its process may be
-// of another version.
+// errAnswer means that the answer of a shard does not fit the question. Its process may have
+// another version.
 var errAnswer = errors.New("an unexpected answer; all processes of a deployment need the same version")
 
 // ask asks each shard its question, if it has one.
@@ -78,8 +78,8 @@ func (f *fanout) askAll(ctx context.Context, q *Question) ([]*Answer, error) {
 	return f.ask(ctx, func(int) *Question { return q })
 }
 
-// askEach asks each shard about its own documents. It calls take with what the shards say of each
-// document, and with the place of the document in ids.
+// askEach asks each shard about its own documents. It calls take with what the shards say about
+// each document, and with the index of the document in ids.
 func askEach[T any](ctx context.Context, f *fanout, ids []int64, question func(rows []int64) *Question, said func(*Answer) []T, take func(i int, of T)) error {
 	at := make([][]int, len(f.sessions)) // in ids
 	rows := make([][]int64, len(f.sessions))
@@ -122,7 +122,7 @@ func (f *fanout) readStemmers(ctx context.Context) error {
 	return nil
 }
 
-// statistics are what the scores of an expression depend on, over all shards.
+// statistics returns what the scores of an expression depend on, over all shards.
 func (f *fanout) statistics(ctx context.Context, expr *query.Expr) (Statistics, error) {
 	all := expr.Scored()
 	var unknown []*query.Expr
@@ -176,7 +176,7 @@ func (f *fanout) counts(ctx context.Context, list ...Matching) ([]int, error) {
 	return out, nil
 }
 
-// best is the best documents by BM25, and how many match.
+// best returns the best documents by BM25, and how many match.
 func (f *fanout) best(ctx context.Context, m Matching, n int, w Weights) ([]candidate, int, error) {
 	st, err := f.statistics(ctx, m.Expr)
 	if err != nil {
@@ -185,7 +185,7 @@ func (f *fanout) best(ctx context.Context, m Matching, n int, w Weights) ([]cand
 	return f.bestOf(ctx, &BestQuestion{Matching: m, N: n, Weights: w, Statistics: st})
 }
 
-// among is best for the documents that have one of these canonical URLs.
+// among does what best does, for the documents that have one of these canonical URLs.
 func (f *fanout) among(ctx context.Context, m Matching, urls []string, w Weights) ([]candidate, error) {
 	st, err := f.statistics(ctx, m.Expr)
 	if err != nil {
@@ -207,13 +207,13 @@ func (f *fanout) bestOf(ctx context.Context, q *BestQuestion) ([]candidate, int,
 	return merged(answers, q.N, BetterFound), total, nil
 }
 
-// BetterFound is the order of documents by score; equal scores are ordered by URL.
+// BetterFound returns the order of documents by score; equal scores are ordered by URL.
 func BetterFound(a, b Found) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.URL, b.URL))
 }
 
-// sorted is documents in an order that has nothing to do with words. Their score is the
-// rank.
+// sorted returns documents in an order that has nothing to do with words. Their score is
+// the rank.
 func (f *fanout) sorted(ctx context.Context, q *SortedQuestion) ([]candidate, error) {
 	answers, err := f.askAll(ctx, &Question{Sorted: q})
 	if err != nil {
@@ -227,7 +227,7 @@ func (f *fanout) sorted(ctx context.Context, q *SortedQuestion) ([]candidate, er
 	}), nil
 }
 
-// latestFetch is the time of the latest fetch of a document, in ns since 1970; 0 for none.
+// latestFetch returns the time of the latest fetch of a document, in ns since 1970; 0 for none.
 func (f *fanout) latestFetch(ctx context.Context, m Matching) (latest int64, err error) {
 	answers, err := f.askAll(ctx, &Question{Sorted: &SortedQuestion{Matching: m, N: 1, ByDate: true}})
 	if err != nil {
@@ -241,8 +241,8 @@ func (f *fanout) latestFetch(ctx context.Context, m Matching) (latest int64, err
 	return latest, nil
 }
 
-// merged is the first n documents of all answers, each of which is sorted. While a URL moves
-// from a cluster to another one, two shards may have it: the first one counts.
+// merged returns the first n documents of all answers, each of which is sorted. While a URL
+// moves from one cluster to another, two shards may have it: the first one counts.
 func merged(answers []*Answer, n int, order func(a, b Found) int) []candidate {
 	list := answers[0].Found
 	if len(answers) > 1 {
@@ -264,7 +264,7 @@ func merged(answers []*Answer, n int, order func(a, b Found) int) []candidate {
 	return out
 }
 
-// firstOfEach drops what has the URL of an element before it.
+// firstOfEach drops an element that has the URL of an element before it.
 func firstOfEach[T any](list []T, urlOf func(*T) page.URL) []T {
 	seen := make(map[page.URL]bool, len(list))
 	return slices.DeleteFunc(list, func(e T) bool {
@@ -275,21 +275,21 @@ func firstOfEach[T any](list []T, urlOf func(*T) page.URL) []T {
 	})
 }
 
-// matchAnchors says how well anchors of the documents agree with the query.
+// matchAnchors returns how well anchors of the documents agree with the query.
 func (f *fanout) matchAnchors(ctx context.Context, list []candidate, words []query.Word) error {
 	return askEach(ctx, f, idsOf(list), func(rows []int64) *Question {
 		return &Question{Anchors: &AnchorsQuestion{rows, words}}
 	}, func(a *Answer) []float64 { return a.Matches }, func(i int, match float64) { list[i].anchorMatch = match })
 }
 
-// sketches reads what tells that candidates are alike.
+// sketches reads what shows whether candidates are alike.
 func (f *fanout) sketches(ctx context.Context, list []candidate) error {
 	return askEach(ctx, f, idsOf(list), func(rows []int64) *Question {
 		return &Question{Sketches: &SketchesQuestion{rows}}
 	}, func(a *Answer) []Sketched { return a.Sketches }, func(i int, s Sketched) { list[i].sketched(&s) })
 }
 
-// hits is what is shown of documents.
+// hits returns what a result page shows of documents.
 func (f *fanout) hits(ctx context.Context, list []candidate, c *query.Query) ([]Hit, error) {
 	hits := make([]Hit, len(list))
 	err := askEach(ctx, f, idsOf(list), func(rows []int64) *Question {
@@ -303,14 +303,14 @@ func (f *fanout) hits(ctx context.Context, list []candidate, c *query.Query) ([]
 	return hits, err
 }
 
-// columns scores documents of an expression by other weights: for each document, a score by
-// each of the weights.
+// columns scores documents of an expression with other weights: for each document, it
+// returns a score with each of the weights.
 func (f *fanout) columns(ctx context.Context, expr *query.Expr, ids []int64, weights []Weights) ([][]float64, error) {
 	st, err := f.statistics(ctx, expr)
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(ids) // so those of each shard ascend
+	slices.Sort(ids) // so the ids of each shard ascend
 	out := make([][]float64, len(ids))
 	err = askEach(ctx, f, ids, func(rows []int64) *Question {
 		return &Question{Columns: &ColumnsQuestion{Expr: expr, IDs: rows, Weights: weights, Statistics: st}}
@@ -319,7 +319,7 @@ func (f *fanout) columns(ctx context.Context, expr *query.Expr, ids []int64, wei
 }
 
 // byDocument turns lists of scores, one for each of the weights, into lists for each document. It
-// gives nil if there are not as many lists as weights, or they are not equally long.
+// returns nil if there are not as many lists as weights, or the lists differ in length.
 func byDocument(lists [][]float64, weights int) (out [][]float64) {
 	if len(lists) != weights {
 		return nil
@@ -338,7 +338,7 @@ func byDocument(lists [][]float64, weights int) (out [][]float64) {
 	return out
 }
 
-// near lists the words nearest to a folded word, without itself.
+// near lists the words nearest to a folded word, without that word.
 func (f *fanout) near(ctx context.Context, word string, most int) (list []NearWord, err error) {
 	answers, err := f.askAll(ctx, &Question{Near: &NearQuestion{word, most}})
 	if err != nil {

@@ -21,10 +21,10 @@ type Filter struct {
 // Filters are the sites and languages in the index, by number of documents.
 type Filters struct {
 	Sites, Languages []Filter
-	MoreSites        bool // than the two hundred that are listed
+	MoreSites        bool // there are more than the two hundred that are listed
 }
 
-// maxFilters bounds the sites that are listed. There are never that many languages.
+// maxFilters bounds the listed sites. There are never that many languages.
 const maxFilters = 200
 
 // FiltersOf counts the documents of one shard by site and by language.
@@ -42,13 +42,13 @@ func filtersOf(ctx context.Context, from *fanout) (f Filters, err error) {
 	return Filters{mostFirst(t.Sites), mostFirst(t.Languages), len(t.Sites) > maxFilters}, nil
 }
 
-// dropSites removes sites that say no more than another one does: example.org if all its
-// documents are from docs.example.org, and all of .org.
+// dropSites removes sites that select nothing else than another site does: example.org if
+// all its documents are from docs.example.org, and all of .org.
 func dropSites(sites map[string]int) {
 	var dropped []string
 	for name, n := range sites {
 		if bare, ok := strings.CutPrefix(name, "www."); ok && sites[bare] > 0 {
-			dropped = append(dropped, name) // site: treats both alike
+			dropped = append(dropped, name) // site: treats both the same
 			continue
 		}
 		host, _, err := net.SplitHostPort(name)

@@ -9,24 +9,24 @@ import (
 )
 
 // Folding. Versions and translations of one page, and pages that say nearly the same, are
-// one result: the page that is wanted most likely, with the others listed under it
-// ([Hit].Also). Every document stays in the index and can be found; only a result that shows
+// one result: the page that the user most likely wants, with the others listed under it
+// ([Hit].Also). Every document stays in the index and can be found, but a result that shows
 // one of them does not repeat itself.
 //
 // The search decides this for the candidates of a query, from what is stored with each
-// document. So it depends on no order in which pages arrived, and a query that names a
-// version, or a language, gets that one. (Decision 32 has the alternatives.)
+// document. So it does not depend on the order in which pages arrived, and a query that
+// names a version or a language gets that one. (Decision 32 has the alternatives.)
 //
 // Candidates are taken from the best to the worst. Those that the best one covers (alike.go)
-// are its group. The group shows the member that is wanted most, and keeps what that member
-// covers; the others remain candidates. Everything in a group is thus compared with what is
-// shown, and a chain of pages, each a little different from the one before, never becomes
-// one result.
+// are its group. The group shows the member that the user most likely wants, and keeps what
+// that member covers; the others remain candidates. So everything in a group is compared
+// with what the group shows, and a chain of pages, each a little different from the page
+// before it, never becomes one result.
 
 // foldShare is the share of the best score of a group that a version needs to be shown
-// instead: if a query fits one version far better than the others, it asks for that one.
-// The scores of translations say little, because their words differ. One in the language of
-// the query needs only all the words.
+// instead: if a query fits one version far better than the others, it asks for that
+// version. The scores of translations say little, because their words differ. A translation
+// into the language of the query needs only all the words.
 const foldShare = 0.6
 
 // Also is a page that is folded into a hit: another version of it, a translation, or a page
@@ -34,16 +34,16 @@ const foldShare = 0.6
 type Also struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
-	// Label tells it from the hit: its version, its language, or both.
+	// Label distinguishes it from the hit: its version, its language, or both.
 	Label string `json:"label,omitempty"`
-	// Similar says that neither its address nor the pages that it names as its translations
-	// tell that it is a version or a translation of the hit: their main contents are nearly
-	// the same.
+	// Similar says that only the main contents show that it belongs to the hit: they are
+	// nearly the same. Neither its address nor the pages that it names as its translations
+	// show that it is a version or a translation.
 	Similar bool `json:"similar,omitempty"`
 }
 
-// readAndFold is fold for candidates of which only the row has been read. With Unfold, it does
-// nothing.
+// readAndFold does what fold does, for candidates of which only the row has been read. With
+// Unfold, it does nothing.
 func (s *search) readAndFold(ctx context.Context, above, list []candidate) ([]candidate, error) {
 	if len(list) == 0 || s.opts.Unfold {
 		return list, nil
@@ -55,9 +55,9 @@ func (s *search) readAndFold(ctx context.Context, above, list []candidate) ([]ca
 }
 
 // fold makes one result of each group of candidates that are alike, and returns the
-// results, best first. Candidates that a result of above covers are folded into that.
+// results, best first. Candidates that a result of above covers are folded into that result.
 //
-// Each candidate that is shown is compared with all that are left, which are a few thousand
+// It compares each shown candidate with all that are left. These are a few thousand
 // comparisons of some ten nanoseconds: nearly all pairs differ in the hash of their address
 // and in the first bins of their sketches.
 func (s *search) fold(above, list []candidate) []candidate {
@@ -110,7 +110,7 @@ func foldInto(above, list []candidate) []candidate {
 	return kept
 }
 
-// take folds a candidate into another one.
+// take folds a candidate into this one.
 func take(into *candidate, c candidate) {
 	if into.folded == nil {
 		into.folded = new([]candidate)
@@ -128,9 +128,9 @@ func countFolded(results []candidate) (n int) {
 	return n
 }
 
-// mayReplace reports whether a candidate may be shown in the place of one with a better
-// score: they are versions or translations of one page. Of other pages that say the same,
-// the best one is shown.
+// mayReplace reports whether a candidate may be shown instead of one with a better score:
+// they are versions or translations of one page. Of other pages that say the same, the
+// best is shown.
 func (s *search) mayReplace(c, best *candidate) bool {
 	if c.score < foldShare*best.score && !(c.allWords && s.speaks(c) && s.preferredLanguage(c, best) < 0) {
 		return false
@@ -154,8 +154,8 @@ func (s *search) preferred(a, b *candidate) int {
 	)
 }
 
-// askedFor tells how well the version of a candidate is the one that the query names
-// ([pageVersion.answers]), and which of several that is.
+// askedFor says how well the version of a candidate answers the version that the query
+// names ([pageVersion.answers]), and which of several versions that is.
 func (s *search) askedFor(c *candidate) (best int, asked *pageVersion) {
 	for i := range s.versions {
 		if n := c.key.version.answers(&s.versions[i]); n > best {
@@ -165,9 +165,9 @@ func (s *search) askedFor(c *candidate) (best int, asked *pageVersion) {
 	return best, asked
 }
 
-// preferredLanguage compares candidates by their languages: that of the page, and then the one
-// that its address names. A page that waits for its translation has the text of another
-// language at the address of its own.
+// preferredLanguage compares candidates by the language of the page, and then by the language
+// that its address names. A page that waits for its translation has a text in another language
+// than its address names.
 func (s *search) preferredLanguage(a, b *candidate) int {
 	if s.language == "" {
 		return 0
@@ -181,9 +181,9 @@ func (s *search) speaks(c *candidate) bool {
 	return s.language != "" && sameLanguage(c.language, s.language)
 }
 
-// tell is what tells a page that is folded into a hit from that hit: its version, its language, or
-// both. A page that waits for its translation, or whose language is unknown, has the language of its
-// address.
+// tell returns what distinguishes a page that is folded into a hit from that hit: its version, its
+// language, or both. A page that waits for its translation, or whose language is unknown, has the
+// language of its address.
 func (c *candidate) tell(o *candidate) string {
 	language := ""
 	switch a, b := c.key.language, o.key.language; {

@@ -18,39 +18,39 @@ import (
 // # Front pages
 //
 // A user who types the name of a site wants the site: its front page, and not one of the
-// thousand pages that have the name in their titles. The name of a site is in its host. With more
-// words in the query, it says what the other words are about, unless the front page has them in
-// its title ("tool 1.2 documentation").
+// thousand pages that have the name in their titles. The name of a site is in its host. If the
+// query has more words, the name says what these words are about, unless the front page has them
+// in its title ("tool 1.2 documentation").
 //
-// The front page is the one with the fewest directories in its address among the directories in
-// which other candidates of the host are. So it is also found where a site begins at /en/1.2/.
-// It may not be a candidate itself, because all pages of the site have the words of the query.
+// Among the directories of a host that have other candidates, the front page is at the one with the
+// fewest directories in its address. So it is also found where a site begins at /en/1.2/. The front
+// page may not be a candidate itself, because all pages of the site have the words of the query.
 //
 // Rejected: the page of the host with the greatest rank. A shard would sort all documents of a
 // site, which may be a million.
 
 const (
-	// frontHosts is how many hosts are looked at, in the order of their best candidates.
+	// frontHosts is how many hosts are examined, in the order of their best candidates.
 	frontHosts = 3
 	// frontAddresses is how many addresses of a host are looked up, the shortest first.
 	frontAddresses = 40
 	// frontWords is the greatest number of words of a query that names a site.
 	frontWords = 6
-	// frontLetters is the least length of a word that is only the beginning of a name.
+	// frontLetters is the least length of a word that matches only the beginning of a name.
 	frontLetters = 3
 )
 
-// The first label of a host may say what there is, and not whose it is.
+// The first label of a host may say what is there, and not whose it is.
 var placeLabels = analysis.WordSet("api dev developer developers doc docs documentation help learn manual support wiki")
 
-// A name may have one of these after it in its host: "reactjs", "golang".
+// In a host, one of these may follow the name: "reactjs", "golang".
 var nameEndings = analysis.WordSet("app db docs foundation framework hq io js lang org project projects")
 
-// Words of a query that say no more than that a site is meant.
+// Words of a query that say only that the user means a site.
 var siteWords = analysis.WordSet("home homepage official page site web website www")
 
-// hostLabels are the labels of a host before its public suffix: "docs" and "widget" of
-// docs.widget.org. An IP address has no name, and stays whole.
+// hostLabels returns the labels of a host before its public suffix: "docs" and "widget"
+// of docs.widget.org. An IP address has no name, and stays whole.
 func hostLabels(host string) []string {
 	host = strings.ToLower(host)
 	if isAddress(host) {
@@ -73,8 +73,8 @@ func isAddress(host string) bool {
 	return alone == nil || withPort == nil
 }
 
-// namesSite reports whether words name the site of a host. rest is the words that the title of its
-// front page has to have as well.
+// namesSite reports whether words name the site of a host. rest has the words that the title of
+// its front page must also have.
 func namesSite(words []query.Word, host string) (rest []query.Word, ok bool) {
 	if len(words) > frontWords {
 		return nil, false
@@ -122,8 +122,8 @@ func findName(words []query.Word, name string) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// addFrontPages marks the front pages of the sites that the query names, and adds those that are no
-// candidates yet.
+// addFrontPages marks the front pages of the sites that the query names, and adds those that are
+// not candidates yet.
 func (s *search) addFrontPages(ctx context.Context, t *tier) error {
 	named := s.namedSites(t.found[:t.top])
 	if len(named) == 0 {
@@ -154,8 +154,8 @@ func (s *search) addFrontPages(ctx context.Context, t *tier) error {
 	return nil
 }
 
-// withoutSiteWords adds pages without all the words to those that have them: few front pages say of
-// themselves that they are one.
+// withoutSiteWords adds pages without all the words to the pages that have them: few front pages
+// say that they are one.
 func (s *search) withoutSiteWords(ctx context.Context, pages []candidate, urls []string) ([]candidate, error) {
 	if err := s.markCommon(ctx); err != nil {
 		return nil, err
@@ -169,9 +169,9 @@ func (s *search) withoutSiteWords(ctx context.Context, pages []candidate, urls [
 	return pages, err
 }
 
-// putFront puts a front page after the other documents that take part in the ranking, from wherever
-// it is among those that were found. Its text counts as much as the best: a front page says little,
-// and says the name no more often than other pages do.
+// putFront moves a front page, from wherever it is among the found documents, behind the other
+// documents that take part in the ranking. Its text counts as much as the best: a front page says
+// little, and has the name no more often than other pages do.
 func (s *search) putFront(t *tier, c candidate) {
 	at := slices.IndexFunc(t.found, func(o candidate) bool { return o.id == c.id })
 	switch {
@@ -192,8 +192,8 @@ func (s *search) putFront(t *tier, c candidate) {
 	t.add([]candidate{c})
 }
 
-// namedSites are the hosts of candidates that the query names, each with the words that its front
-// page has to have in the title.
+// namedSites returns the hosts of candidates that the query names, each with the words that the
+// title of its front page must have.
 func (s *search) namedSites(list []candidate) map[string][]query.Word {
 	named := make(map[string][]query.Word)
 	for host := range hostsOf(list) {
@@ -220,8 +220,8 @@ func hostsOf(list []candidate) iter.Seq[string] {
 	}
 }
 
-// frontCandidates are the addresses at which the front page of a host may be: the root, and those
-// of directories in which candidates are. A page that is no more than a directory of its own, as
+// frontCandidates returns the addresses at which the front page of a host may be: the root, and
+// the directories in which candidates are. A page that is only a directory of its own, as
 // /legal/ may be, is not the front page of the others.
 func frontCandidates(host string, list []candidate) []string {
 	holds := make(map[page.URL]bool) // of each directory, whether other pages are in it
@@ -250,7 +250,7 @@ func frontCandidates(host string, list []candidate) []string {
 	return urls
 }
 
-// directories are the directories of an address without a query, the root first.
+// directories returns the directories of an address without a query, the root first.
 func directories(path string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for at := strings.Index(path, "://") + len("://"); ; {
@@ -265,8 +265,8 @@ func directories(path string) iter.Seq[string] {
 	}
 }
 
-// byDepth orders addresses by the number of their directories. Of those in the same depth, the
-// shortest comes first.
+// byDepth orders addresses by the number of their directories. Of addresses with the same
+// depth, the shortest comes first.
 func byDepth(a, b page.URL) int {
 	return cmp.Or(
 		cmp.Compare(strings.Count(string(a), "/"), strings.Count(string(b), "/")),

@@ -9,18 +9,18 @@ import (
 
 // Documentation programs make pages of other pages: the source code that a reference is about, an index
 // of all words, the whole manual on one page for printing. Such a page has the words of many
-// queries, and often their titles. The page that somebody wrote is the answer. So these count less,
-// unless the query is their title (content.go). They are known by their addresses, which the programs
-// choose: nobody else calls a directory _modules.
+// queries, and often their titles. But the page that a person wrote is the answer. So generated pages
+// count less, unless the query is their title (content.go). Their addresses identify them, because the
+// programs choose these: nobody else calls a directory _modules.
 
-// generatedPlaces are directories of listings of source code: those of Sphinx and Javadoc.
+// generatedPlaces has directories of listings of source code, as Sphinx and Javadoc name them.
 var generatedPlaces = analysis.WordSet("_modules _sources src-html")
 
-// generatedNames are the names of single pages: those of Sphinx, Javadoc and mdBook, and the page that
+// generatedNames has the names of single pages: pages of Sphinx, Javadoc and mdBook, and the page that
 // a server shows for a missing one.
 var generatedNames = analysis.WordSet("genindex py-modindex modindex index-all allclasses allclasses-index allclasses-frame allpackages-index print 404")
 
-// isGenerated reports whether a page was made of others.
+// isGenerated reports whether a program made a page of others.
 func isGenerated(u page.URL) bool {
 	path := strings.TrimPrefix(u.Path(), "/")
 	for {

@@ -8,14 +8,14 @@ import (
 	"github.com/webindexer/indexer/index/query"
 )
 
-// A query has a language, which nobody states. Many of its words are words of several
+// A query has a language, but does not state it. Many of its words are words of several
 // languages, or names that appear in the pages of all of them. So the search assumes the
 // language of the reader ([Options].Language), unless the query itself says otherwise:
 //
 //   - lang: decides alone.
 //   - A query with letters of another script finds pages in its language anyway.
-//   - Words such as "und" or "pour" that join others tell a language, if they are no such
-//     words in the reader's.
+//   - Words such as "und" or "pour" that join others show the language, unless they are
+//     also such words in the reader's language.
 //   - If no document in the reader's language has all the words, the query is not in it.
 //
 // A page in another language than the query then counts less (otherLanguage). It is still
@@ -24,7 +24,8 @@ import (
 // otherLanguage is the factor for a document in another language than the query.
 const otherLanguage = 0.3
 
-// queryLanguage is the language that a query is assumed to be in; "" if nothing can be said.
+// queryLanguage returns the language that a query is assumed to be in, or "" if nothing can be
+// said.
 func queryLanguage(c *query.Query, reader string) string {
 	if reader == "" || strings.Contains(strings.ToLower(c.Text), "lang:") {
 		return ""
@@ -43,8 +44,8 @@ func queryLanguage(c *query.Query, reader string) string {
 	return analysis.LanguageOf(words, reader)
 }
 
-// preferLanguage makes candidates in other languages than that of the query count less. If
-// none of them is in that language, it changes nothing.
+// preferLanguage makes candidates in other languages than the query's count less. If no
+// candidate is in the query's language, it changes nothing.
 func (s *search) preferLanguage(list []candidate) {
 	if s.language == "" {
 		return

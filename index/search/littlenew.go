@@ -9,23 +9,24 @@ import (
 //
 // A program that makes a reference from source code makes a page for each method of each class. Such a
 // page is a signature and a list of all other methods, and a page of hits may be ten of them:
-// whoever has seen one of them has seen nearly everything that the others say. They are no
-// versions of each other, and each is what some query asks for, so they are not folded. But a hit that
-// says little besides what a hit of the same host above it says, and is not named better for the query,
-// moves below the first page, like a hit of a host that has enough of them (diversify.go). Pages that
-// say something else take its place.
+// a user who has seen one has seen nearly everything that the others say. They are not versions of each
+// other, and each is what some query asks for, so they are not folded. But a hit that says little
+// besides what a hit of the same host above it says, and whose names fit the query no better, moves
+// below the first page, like a hit of a host that has enough hits there (diversify.go). Pages that say
+// something else take its place.
 //
 // The whole text is compared, with its menus. Each document has a sample of its shingles (package sketch), so
 // nothing else is read. A page with a long main content of its own stays where it is, however long the menus
-// are that it shares with others.
+// that it shares with others are.
 
 const (
-	// littleNew is the share of what two pages say that is on both, if the second one says little new. The
-	// samples of pages that have four fifths in common may have a little less.
+	// The second of two pages says little new if at least littleNew of what they say is on both. The
+	// samples of pages that have four fifths in common may have a little less in common.
 	littleNew = 0.75
-	// shortMain is how many bins the sketch of a short main content has: that of some 180 words.
+	// The sketch of a short main content has at most shortMain bins: some 180 words.
 	shortMain = 96
-	// mainRepeated is the similarity of a longer main content to that above, if it says little new.
+	// A longer main content says little new if its similarity to the one above is at least
+	// mainRepeated.
 	mainRepeated = 0.5
 )
 
@@ -37,10 +38,11 @@ func (c *candidate) saysLittleNew(above *candidate) bool {
 	return sampleSimilarity(c.sample, above.sample) >= littleNew && (c.bins <= shortMain || sketch.Similar(c.sketch, above.sketch, mainRepeated))
 }
 
-// named is how well the page is named for the query, by its title, a heading, or anchors.
+// named returns how well the page's title, a heading, or anchors fit the query.
 func (c *candidate) named() float64 { return max(c.titleMatch, c.anchorMatch) }
 
-// repeated is the first hit of these lists besides which a candidate says little new; "" if there is none.
+// repeated returns the first hit of these lists besides which a candidate says little new, or "" if there
+// is none.
 func (c *candidate) repeated(lists ...[]candidate) page.URL {
 	for _, list := range lists {
 		for i := range list {

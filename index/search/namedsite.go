@@ -4,13 +4,13 @@ import "strings"
 
 // # Named sites
 //
-// Where several sites are indexed, people say which one they mean: "widget upload file". Few pages of
+// If several sites are indexed, people say which site they mean: "widget upload file". Few pages of
 // widget.org have its name in their titles, so pages of other sites that are called "Uploading
-// files", and reference pages of the same site whose titles repeat its name, would come first.
-// So if some words are the name of a candidate's host, and there are others:
+// files", and reference pages of the same site whose titles repeat its name, would come first. So if
+// some words are the name of a candidate's host, and there are other words:
 //
-//   - the title of each page of that host counts as having the name. That adds something only where
-//     the title lacks it;
+//   - the title of each page of that host counts as having the name. This changes only titles that
+//     lack it;
 //   - pages of other hosts that lack a word of the query count less. A page that has them all stays:
 //     it may be about that site.
 //
@@ -20,7 +20,8 @@ import "strings"
 const (
 	// namedLeast is the least number of words of a query for which the name of a site is looked for.
 	namedLeast = 3
-	// unnamedFactor is the factor for a page of another site. Half and a seventh are within .006.
+	// unnamedFactor is the factor for a page of another site. The results with a half and a
+	// seventh differ by less than .006.
 	unnamedFactor = 0.3
 )
 

@@ -6,8 +6,8 @@ import (
 )
 
 // A query compares the titles, anchors and addresses of a hundred documents, often the same
-// ones, and their analysis depends on nothing but the text and its language. So it is cached by
-// these, and nothing can be out of date.
+// documents as other queries, and their analysis depends only on the text and its language. So
+// it is cached by text and language, and nothing can be out of date.
 
 // Names caches what searches compute of names. It is safe for concurrent use.
 type Names struct {
@@ -15,8 +15,8 @@ type Names struct {
 	keys   *cache.Cache[keyedPage, titledKey]
 }
 
-// keysSize bounds the addresses and titles of pages with their keys, in bytes, and keyEntry is about
-// what an entry takes besides.
+// keysSize bounds the addresses and titles of pages with their keys, in bytes. keyEntry is about
+// what an entry takes in addition.
 const (
 	keysSize = 2 << 20
 	keyEntry = 100
@@ -39,7 +39,7 @@ type titledKey struct {
 	key   *pageKey
 }
 
-// key is the key of a document.
+// key returns the key of a document.
 func (n *Names) key(u page.URL, title, language string) *pageKey {
 	at := keyedPage{u, language}
 	if known, ok := n.keys.Get(at); ok && known.title == title {
@@ -51,8 +51,8 @@ func (n *Names) key(u page.URL, title, language string) *pageKey {
 }
 
 // Prepare cuts the title of a document that a shard has found to what is compared with queries, and
-// computes what it is folded by. A shard does that to keep documents with it; the search does it
-// for others.
+// computes the key by which the document is folded. A shard does this for the documents that it
+// caches; the search does it for others.
 func (n *Names) Prepare(d *Found) {
 	d.Title = rankedTitle(d.Title)
 	d.key = n.key(d.URL, d.Title, d.Language)

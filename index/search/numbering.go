@@ -10,9 +10,10 @@ import (
 // # Numbers of chapters
 //
 // A title or a heading often begins with the number of a chapter: "4.2. Tides", "Appendix B: Tides",
-// "Handbook: 4.2 Tides". Nobody searches for that number who searches for tides. So its words count
-// only if the query has them. In anchors they count as other words do: the lists of contents of a book
-// link to all its chapters, and a chapter is not the page about its subject for that (docs/ranking-experiments.md).
+// "Handbook: 4.2 Tides". A user who searches for tides does not search for that number. So its words count
+// only if the query has them. In anchors they count as other words do: the table of contents of a book links
+// to all its chapters, which does not make a chapter the page about its subject
+// (docs/ranking-experiments.md).
 
 // chapterWords are the words before the number of a part of a book, in the languages in which many
 // books are written.
@@ -35,8 +36,8 @@ func numbering(text string) (start, end int) {
 	return 0, 0
 }
 
-// numberAt is the length of the number of a chapter at the beginning of a text, with the word before
-// it.
+// numberAt returns the length of the number of a chapter at the beginning of a text, with the word
+// before it.
 func numberAt(text string) int {
 	first, rest := cutField(text)
 	switch {
@@ -54,7 +55,7 @@ func numberAt(text string) int {
 	return len(text) - len(rest)
 }
 
-// cutField divides a text behind its first word and the spaces that follow.
+// cutField divides a text after its first word and the spaces that follow.
 func cutField(text string) (first, rest string) {
 	i := strings.IndexFunc(text, unicode.IsSpace)
 	if i < 0 {
@@ -66,8 +67,8 @@ func cutField(text string) (first, rest string) {
 // longestNumber is the greatest length of the number of a chapter.
 const longestNumber = 12
 
-// isChapterNumber reports whether a word is such a number: 3.2, 4., B.1 or IV. Behind the word
-// "chapter", 4, B and IV are as well; elsewhere they may be anything.
+// isChapterNumber reports whether a word is such a number: 3.2, 4., B.1 or IV. After the word
+// "chapter", so are 4, B and IV; elsewhere they may be anything.
 func isChapterNumber(s string, behindWord bool) bool {
 	bare := strings.TrimRight(s, ".:)")
 	if bare == "" || len(bare) > longestNumber {

@@ -9,23 +9,24 @@ import (
 // # Pages that use other words
 //
 // A page can be the answer to a query and say "remove" where the query says "delete"
-// (query/synonyms.go). If the title of such a page, or the anchors that lead to it, have a word or
-// another one for each word of the query, it is a candidate. As it lacks a word, it competes as
-// documents without all the words do (addPartial): the title of a page that has them all stays
-// first.
+// (query/synonyms.go). If the title of such a page, or the anchors that lead to it, have each word
+// of the query or another word for it, the page is a candidate. Because it lacks a word, it
+// competes as documents without all the words do (addPartial): the title of a page that has them
+// all stays first.
 
 const (
 	// otherwiseTop is how many documents with other words are candidates.
 	otherwiseTop = 20
-	// otherwiseText is what their texts count, in which other words are as good as those of the query.
+	// otherwiseText is how much their texts count. In these, other words are as good as those of the
+	// query.
 	otherwiseText = 0.7
-	// otherwiseLeast is the least number of words of the query. Another word for a single one names
-	// another thing too often.
+	// otherwiseLeast is the least number of words of the query. Another word for a single word
+	// names another thing too often.
 	otherwiseLeast = 2
 )
 
-// addOtherwise adds the best documents that are named in other words. They compete with those
-// that have all the words, or some of them if none has all.
+// addOtherwise adds the best documents that other words name. They compete with those that
+// have all the words, or some of them if none has all.
 func (s *search) addOtherwise(ctx context.Context, t *tier) error {
 	if t.breadth > query.SomeWords || t.total == 0 || len(t.above) > 0 || s.c.Optional() < otherwiseLeast {
 		return nil

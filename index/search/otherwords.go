@@ -7,15 +7,15 @@ import (
 	"github.com/webindexer/indexer/index/query"
 )
 
-// OtherWord is a word or a phrase of a hit that was found for another word of the query.
+// OtherWord is a word or a phrase of a hit that matches another word of the query.
 type OtherWord struct {
 	Word string `json:"word"` // of the query
 	As   string `json:"as"`   // as the hit has it
 }
 
-// otherWords lists what the title and the marked words of the snippet have for words of the query: what
-// these are short for, their other spellings, and other words for them. These last count in names
-// only (otherwise.go).
+// otherWords lists what the title and the marked words of the snippet have instead of words of the
+// query: what these are short for, their other spellings, and other words for them. Other words count
+// only in names (otherwise.go).
 func otherWords(words []query.Word, h *Hit) (list []OtherWord) {
 	var marked strings.Builder
 	for _, m := range h.Snippet.Marks {
@@ -36,7 +36,7 @@ func otherWords(words []query.Word, h *Hit) (list []OtherWord) {
 	return list
 }
 
-// have is the words of a name that are one of others, in any form.
+// have returns the words of a name that are one of others, in any form.
 func have(name []nameWord, others []string) (list []string) {
 	for _, n := range name {
 		if slices.Contains(others, n.typed) || slices.Contains(others, n.stem) {
@@ -46,7 +46,7 @@ func have(name []nameWord, others []string) (list []string) {
 	return list
 }
 
-// haveInOrder is the phrases of others that a name has.
+// haveInOrder returns the phrases of others that a name has.
 func haveInOrder(name []nameWord, others [][]string) (list []string) {
 	for _, phrase := range others {
 		if at := inOrder(name, phrase); at >= 0 {

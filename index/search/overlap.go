@@ -12,23 +12,23 @@ import (
 
 // overlap measures how much a query and a name, a title or an anchor, agree. Both are sets
 // of words. Bigrams of CJK scripts are words as well, and a compound ("kafka.consumer",
-// "2.4") is all of its words. So a query that equals the name matches it by 1, in any
-// script, and nothing matches by more.
+// "2.4") is all of its words. So a query that equals the name scores 1, in any script, and
+// nothing scores more.
 //
-// An identifier is one word, as people search for it who know it, and the words that it is made
-// of, as people search for it who do not: ByteArraySerializer is also "byte array serializer".
-// A name has both forms, and the better match counts.
+// People who know an identifier search for it as one word, and people who do not search for the
+// words that it is made of: ByteArraySerializer is also "byte array serializer". A name has
+// both forms, and the better match counts.
 
-// What a word counts if the name has only another form of it, another word for it, or if it is a
-// single CJK character that is part of a bigram.
+// How much a word counts if the name has only another form of it or another word for it, or if
+// it is a single CJK character that is part of a bigram.
 const (
 	inflected  = 0.9
 	synonymous = 0.5
 	partly     = 0.5
 )
 
-// stopWeight is what a stop word counts beside other words: "list of tools" is about as far from
-// "list of ships" as from "ship list".
+// stopWeight is how much a stop word counts beside other words: "list of tools" is about as far
+// from "list of ships" as from "ship list".
 const stopWeight = 0.2
 
 func weight(stop bool) float64 {
@@ -55,7 +55,7 @@ func MakeName(text, language string) Name {
 	return n
 }
 
-// MakeAnchor is [MakeName] for an anchor, in which the number of a chapter counts as other words do
+// MakeAnchor is [MakeName] for an anchor, in which the number of a chapter counts like other words
 // (numbering.go).
 func MakeAnchor(text, language string) Name {
 	n := MakeName(text, language)
@@ -67,7 +67,7 @@ func MakeAnchor(text, language string) Name {
 	return n
 }
 
-// Overlap is how much a query and a name agree, from 0 to 1.
+// Overlap returns how much a query and a name agree, from 0 to 1.
 func (n *Name) Overlap(query []query.Word) float64 {
 	most := overlap(n.words, query, n.dotted)
 	if n.divided != nil {
@@ -76,7 +76,7 @@ func (n *Name) Overlap(query []query.Word) float64 {
 	return most
 }
 
-// with is the name with more words, as far as it lacks them.
+// with returns the name with the words that it lacks added.
 func (n Name) with(words []nameWord) Name {
 	for _, w := range words {
 		has := func(o nameWord) bool { return o.typed == w.typed }
@@ -99,7 +99,7 @@ type nameWord struct {
 	dotted      dotted
 }
 
-// nameWords are the distinct words of a title or an anchor.
+// nameWords returns the distinct words of a title or an anchor.
 func nameWords(name, language string) (list []nameWord) {
 	st := analysis.StemmerFor(language)
 	var stems *analysis.StemCache
@@ -107,7 +107,7 @@ func nameWords(name, language string) (list []nameWord) {
 		stems = analysis.NewStemCache(st)
 		defer stems.Release()
 	}
-	seen := make(map[string]int) // where in the list
+	seen := make(map[string]int) // place of each word in the list
 	name = analysis.Truncate(name, 1024)
 	text := analysis.Normalize(name)
 	numberStart, numberEnd := numbering(text)
@@ -143,7 +143,7 @@ func nameWords(name, language string) (list []nameWord) {
 func divideIdentifiers(text string) string {
 	var b strings.Builder
 	var before, last rune // the two runes before, 0 for none
-	at := 0               // what text is divided up to
+	at := 0               // text is divided up to here
 	for i, r := range text {
 		switch {
 		case unicode.IsUpper(r) && unicode.IsLower(last):
@@ -162,8 +162,8 @@ func divideIdentifiers(text string) string {
 	return b.String() + text[at:]
 }
 
-// overlap is the share of the query's words that the name has, times the share of the
-// name's words that the query has; for sets of words |q∩n|²/(|q|·|n|).
+// overlap returns the share of the query's words that the name has, times the share of
+// the name's words that the query has; for sets of words |q∩n|²/(|q|·|n|).
 func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 	if len(name) == 0 || len(query) == 0 {
 		return 0
@@ -178,7 +178,7 @@ func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 		aside = lastUnasked(name, query)
 	}
 	asked, askedAll, have, haveAll := 0.0, 0.0, 0.0, 0.0
-	joined := 0.0 // how well the name has this word and the one before as one word
+	joined := 0.0 // how well the name has this word and the word before it as one word
 	for i := range query {
 		most := joined
 		joined = 0
@@ -222,8 +222,8 @@ func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 	return asked * have / (askedAll * haveAll)
 }
 
-// inOrder finds the words that an abbreviation is short for: "regular expression" for regex. It is
-// negative if the name lacks them.
+// inOrder finds the words that an abbreviation is short for: "regular expression" for regex. It
+// returns a negative number if the name lacks them.
 func inOrder(name []nameWord, full []string) int {
 	for at := range len(name) - len(full) + 1 {
 		here := name[at : at+len(full)]
@@ -234,8 +234,8 @@ func inOrder(name []nameWord, full []string) int {
 	return -1
 }
 
-// together is how well two neighbouring words of a query agree with a word that is both: "ignore
-// files" with ignorefile. The word begins with the first of them.
+// together returns how well two neighbouring words of a query agree with a word that is both:
+// "ignore files" with ignorefile. The word begins with the first of them.
 func together(a, b *query.Word, n *nameWord) float64 {
 	switch {
 	case a.Prefix || b.Prefix:
@@ -249,8 +249,8 @@ func together(a, b *query.Word, n *nameWord) float64 {
 	return 0
 }
 
-// agreement is 1 for the same word, less for another form or a part of it, and 0 for other
-// words.
+// agreement returns 1 for the same word, less for another form, a part or a synonym of
+// it, and 0 for other words.
 func agreement(q *query.Word, n *nameWord) float64 {
 	switch {
 	case q.Typed == n.typed:

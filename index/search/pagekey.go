@@ -11,17 +11,17 @@ import (
 )
 
 // A site often has one page in several versions (/1.25/guide, /1.26/guide) and languages
-// (/fr/guide, guide.html.fr). Their addresses differ in a few places only, and a pageKey
+// (/fr/guide, guide.html.fr). Their addresses differ only in a few places, and a pageKey
 // separates these places from the rest.
 //
 // A date in an address, as in /2024/05/31/, counts as a version only if nothing else does: the
 // announcement of version 1.26 is of that version, whenever it was published.
 //
-// There is no list of sites or of their schemes: what looks like a version, a date or a
-// language is one, and the rules in fold.go ask for more than the address before they treat
-// two pages as one.
+// There is no list of sites or of their schemes: whatever looks like a version, a date or a
+// language counts as one, and the rules in fold.go require more than the address before
+// they treat two pages as one.
 
-// pageKey is what versions and translations of a page share, and what tells them apart.
+// pageKey has what versions and translations of a page share, and what distinguishes them.
 type pageKey struct {
 	host, path, title string // without versions, dates and languages; the title folded
 	hash              uint64 // of host and path
@@ -31,13 +31,13 @@ type pageKey struct {
 
 	version  pageVersion
 	language string // in the address, "" if there is none
-	// waiting is the key that the page has if its address names a language that it is not in,
-	// because it waits for its translation; nil if its address names none (waiting.go).
+	// waiting is the key that the page has if it waits for its translation, so that its address
+	// names a language that it is not in. It is nil if the address names no language (waiting.go).
 	waiting *pageKey
 	unread  string // the first part of the address that may be another language
 	// numbered says that the address has a version or a date in a place where other pages
 	// have a number: /34/guide, /2024/05/guide, tool-1.2-released. Different pages can
-	// differ in these, too.
+	// also differ in these.
 	numbered bool
 	dated    bool // the address has a date
 	// addressed says that the version is in the address. A number in a title may be that of a
@@ -54,7 +54,7 @@ func makePageKey(u page.URL, title, language string) *pageKey {
 	return k
 }
 
-// readPageKey is the key without the one that the page has if it waits for its translation.
+// readPageKey returns the key without waiting, the key of a page that waits for its translation.
 func readPageKey(u page.URL, title, language string) *pageKey {
 	k := &pageKey{host: HostOf(u)}
 	_, rest, _ := strings.Cut(string(u), "://")
@@ -128,8 +128,8 @@ func hasDate(segments []string) bool {
 }
 
 // takeLanguage takes a part of an address that names the language of the page. The page
-// must be in that language, because /it/ and /no/ are directories, too; a language with a
-// region (pt-BR) is nothing else.
+// must be in that language, because /it/ and /no/ can also be other directories; a
+// language with a region (pt-BR) is always a language.
 func (k *pageKey) takeLanguage(s, language string) bool {
 	base := analysis.PrimaryLanguage(s)
 	if k.language != "" || len(s) > len("zh-hans") || len(base) != 2 {
@@ -152,8 +152,8 @@ func hasRegion(s string) bool {
 	return len(s) == 5 && lower(s[0]) && lower(s[1]) && (s[2] == '-' || s[2] == '_') && upper(s[3]) && upper(s[4])
 }
 
-// bareSegment is a segment without the versions and the language in it: tool-1.2-released is
-// tool-released, and index.html.fr is index.html.
+// bareSegment returns a segment without the versions and the language in it:
+// tool-1.2-released is tool-released, and index.html.fr is index.html.
 func (k *pageKey) bareSegment(s string, last bool, language string) string {
 	if last {
 		if i := strings.LastIndexByte(s, '.'); i > 0 && k.takeLanguage(s[i+1:], language) {
@@ -184,8 +184,8 @@ func (k *pageKey) bareSegment(s string, last bool, language string) string {
 	return strings.Join(kept, "-") + ending
 }
 
-// withoutVersionBehind is a part of a segment without the version that a dot separates from its
-// name: release.1.26.0 is release. A single number is a part of the name.
+// withoutVersionBehind returns a part of a segment without the version that follows its
+// name and a dot: release.1.26.0 is release. A single number is a part of the name.
 func (k *pageKey) withoutVersionBehind(part string) string {
 	name, version, found := strings.Cut(part, ".")
 	if !found || name == "" {
@@ -200,7 +200,7 @@ func (k *pageKey) withoutVersionBehind(part string) string {
 	return name
 }
 
-// bareQuery is the parameters of a URL without the language.
+// bareQuery returns the parameters of a URL without the language.
 func (k *pageKey) bareQuery(query, language string) string {
 	if query == "" {
 		return ""
@@ -219,8 +219,8 @@ func (k *pageKey) bareQuery(query, language string) string {
 	return strings.Join(kept, "&")
 }
 
-// bareTitle is the words of a title without versions. A version in the title counts if there
-// is none in the address.
+// bareTitle returns the words of a title without versions. A version in the title counts if
+// there is none in the address.
 func (k *pageKey) bareTitle(title string) string {
 	fields := titleFields(strings.ToLower(analysis.Truncate(title, 512)))
 	kept := fields[:0]
@@ -236,7 +236,7 @@ func (k *pageKey) bareTitle(title string) string {
 	return strings.Join(kept, " ")
 }
 
-// WithoutVersions is a title without the versions in it.
+// WithoutVersions returns a title without the versions in it.
 func WithoutVersions(title string) string {
 	for _, f := range titleFields(title) {
 		if v, ok := parseVersion(f); ok && len(v.numbers) > 0 {
@@ -246,7 +246,7 @@ func WithoutVersions(title string) string {
 	return title
 }
 
-// titleFields are the words of a title, as far as versions matter.
+// titleFields splits a title into words that may be versions.
 func titleFields(title string) []string {
 	return strings.FieldsFunc(title, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("()[],;:|", r)

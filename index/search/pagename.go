@@ -8,11 +8,11 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 )
 
-// A page is named by its address if it has no title, or one that tells nothing because other
-// candidates of its host have it, too: the second sort compares that name with the query, as
-// well as the title (rerank.go). It does so for no other pages: the last part of their
-// addresses answers some queries better, but is as often the name of something that many
-// pages are about (docs/ranking-experiments.md).
+// The address of a page is its name if the page has no title, or a title that says nothing
+// because other candidates of its host also have it: the second sort compares that name with
+// the query, as well as the title (rerank.go). For other pages it does not: the last part of
+// their addresses answers some queries better, but is as often the name of something that
+// many pages are about (docs/ranking-experiments.md).
 
 // maxName bounds the names that are read, in bytes.
 const maxName = 256
@@ -20,10 +20,10 @@ const maxName = 256
 // placeholders are names that programs give to the page of a directory.
 var placeholders = map[string]bool{"": true, "index": true, "default": true, "home": true, "readme": true}
 
-// nameInPath is the words of the last segment of a path that names something: "custom error"
-// of docs/custom-error.html, "Rebalance Listener" of api/RebalanceListener.html, and
-// "rewrite" of docs/rewrite/index.html. It is "" if there are parameters, or no letters in
-// that segment.
+// nameInPath returns the words of the last segment of a path that names something: "custom
+// error" of docs/custom-error.html, "Rebalance Listener" of api/RebalanceListener.html, and
+// "rewrite" of docs/rewrite/index.html. It returns "" if the URL has parameters, or that
+// segment has no letters.
 func nameInPath(path string) string {
 	if strings.Contains(path, "?") {
 		return ""
@@ -47,7 +47,7 @@ func nameInPath(path string) string {
 	return ""
 }
 
-// spacedName is a name with spaces between its words, "" if it has no letters.
+// spacedName returns a name with spaces between its words, or "" if it has no letters.
 func spacedName(name string) string {
 	var b strings.Builder
 	letters := false

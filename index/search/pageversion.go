@@ -25,7 +25,7 @@ var versionNames = map[string]bool{
 }
 
 // parseVersion reads 1.26, v2, 1.2-rc1, 3.0.x or the name of a version. A number alone is
-// none.
+// not a version.
 func parseVersion(s string) (v pageVersion, ok bool) {
 	if len(s) == 0 || len(s) > 24 {
 		return v, false
@@ -82,13 +82,13 @@ func (v *pageVersion) take(o pageVersion) {
 }
 
 // newer compares versions: stable before unstable, then no version at all, which is how
-// sites name the current one, then "latest", then by numbers. It is negative if v is the
-// one to show.
+// sites name the current one, then "latest", then by numbers. It returns a negative
+// number if v is the version to show.
 func (v *pageVersion) newer(o *pageVersion) int {
 	return cmp.Or(compareBool(o.unstable, v.unstable), compareBool(v.text == "", o.text == ""), compareBool(v.current, o.current), compareNumbers(o.numbers, v.numbers))
 }
 
-// compareBool is negative if only a is true.
+// compareBool returns a negative number if only a is true.
 func compareBool(a, b bool) int {
 	switch {
 	case a == b:
@@ -99,8 +99,9 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// beforeOne reports whether the first number of a version says that it is older than 1.0. It is
-// 0, or it begins with 0: addresses also write 0.11.0 as 0110, which is older than 39, 3.9.
+// beforeOne reports whether the first number of a version says that it is older than 1.0. That
+// number is 0 or begins with 0: addresses also write 0.11.0 as 0110, which is older than 39,
+// which means 3.9.
 func beforeOne(first string) bool { return strings.HasPrefix(first, "0") }
 
 func compareNumbers(a, b []string) int {
@@ -116,7 +117,7 @@ func compareNumbers(a, b []string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// askedVersions are the versions that a query names.
+// askedVersions returns the versions that a query names.
 func askedVersions(text string) (list []pageVersion) {
 	for f := range strings.FieldsSeq(analysis.Truncate(text, 4096)) {
 		_, value, _ := strings.Cut(f, ":")
@@ -129,9 +130,9 @@ func askedVersions(text string) (list []pageVersion) {
 	return list
 }
 
-// answers tells how well a page of version v answers a user who asks for this version: 2
-// for the version itself, which may have zeros after it (1.26.0), 1 for one of its releases, as 1.26.3
-// is of 1.26, and 0 for others. Addresses also write 1.26 as 126.
+// answers says how well a page of version v answers a user who asks for another version: 2 for that
+// version itself, which may have zeros after it (1.26.0), 1 for one of its releases, as 1.26.3 is one
+// of 1.26, and 0 for others. Addresses also write 1.26 as 126.
 func (v *pageVersion) answers(asked *pageVersion) int {
 	switch {
 	case len(asked.numbers) == 0 || len(v.numbers) == 0:

@@ -15,29 +15,30 @@ import (
 // # Words in passages
 //
 // A long page has any few words sooner or later, by chance. A page that answers a question has its words
-// in one sentence or heading, and a page about it has them there again and again. The index knows how often
-// a document has each word; the stored texts tell whether the words stand together. So if no title, heading
-// or anchor names what the query asks for, the search looks into the texts of the best candidates for
-// passages with the words of the query: it counts those that have all of them, and if there are none, it
-// looks for the one with the most.
+// in one sentence or heading, and a page about its subject has them together again and again. The index
+// knows how often a document has each word; the stored texts show whether the words are close together. So
+// if no title, heading or anchor names what the query asks for, the search looks into the texts of the best
+// candidates for passages with the words of the query: it counts the passages that have all of them, and if
+// there are none, it looks for the passage with the most.
 //
 // Other forms of a word count as the word. A word and its stem have a beginning in common, so a
-// token that begins so, and is not much longer, is taken for a form of the word. That needs no stemmer
-// for each language.
+// token with that beginning that is not much longer counts as a form of the word. That needs no
+// stemmer for each language.
 
 const (
-	// passageTop is how many candidates are looked at, the best first. Twenty find no more.
+	// passageTop is how many candidates are examined, the best first. With twenty, no more
+	// pages are found.
 	passageTop = 10
 	// passageLeast is the least number of words, without stop words.
 	passageLeast = 2
-	// passageNames is the agreement of a title or an anchor with the query above which texts add
+	// If a title or an anchor agrees with the query by more than passageNames, texts add
 	// nothing.
 	passageNames = 0.4
 	// passageLength is how far apart the words of a passage begin, in bytes: about eight words.
 	passageLength = 56
 	// passageOnce is the factor, less one, for a document that has all the words in one passage.
 	passageOnce = 0.5
-	// passagePower says how much further passages with all the words count.
+	// passagePower says how much each further passage with all the words counts.
 	passagePower = 0.3
 	// passagesMost bounds how many of them are counted.
 	passagesMost = 32
@@ -49,8 +50,8 @@ const (
 	formLeast = 3
 )
 
-// PassagesQuestion asks how many passages of documents have all of some words, or which share of the words
-// one passage has.
+// PassagesQuestion asks how many passages of documents have all of some words, or the greatest share of
+// the words in one passage.
 type PassagesQuestion struct {
 	IDs   []int64
 	Words []PassageWord
@@ -58,14 +59,14 @@ type PassagesQuestion struct {
 	set *passageSet // made by Count
 }
 
-// PassageWord is a word, as typed or as it begins in any form.
+// PassageWord is a word as typed, or the beginning of all its forms.
 type PassageWord struct {
 	Typed      string
 	Beginnings []string
 }
 
-// passageWordsOf are the words of a query that are neither stop words nor single characters of CJK
-// scripts.
+// passageWordsOf returns the words of a query that are neither stop words nor single characters of
+// CJK scripts.
 func passageWordsOf(words []query.Word) (list []PassageWord) {
 	for _, w := range words {
 		if w.Stop || w.Prefix || len(list) == passageWords {
@@ -89,7 +90,7 @@ func passageWordsOf(words []query.Word) (list []PassageWord) {
 	return list
 }
 
-// commonBeginning is what two words begin with.
+// commonBeginning returns what two words begin with.
 func commonBeginning(a, b string) string {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
@@ -123,7 +124,7 @@ func (s *search) preferPassages(ctx context.Context, list []candidate) error {
 	return nil
 }
 
-// passageFactorOf is the factor for the count of [PassagesQuestion.Count].
+// passageFactorOf returns the factor for the count of [PassagesQuestion.Count].
 func passageFactorOf(count float64) float64 {
 	if count < 1 {
 		return 1 + passageOnce*count*count
@@ -138,9 +139,9 @@ func (f *fanout) passages(ctx context.Context, list []candidate, words []Passage
 	}, func(a *Answer) []float64 { return a.Passages }, func(i int, count float64) { list[i].passages = count })
 }
 
-// Count is how many passages of the title and the text have all the words, at most passagesMost in each; or
-// if there are none, the greatest share of the words that one of them has, which is less than 1. The
-// beginning of a long text is enough.
+// Count returns how many passages of the title and the text have all the words, at most passagesMost in
+// each; or if there are none, the greatest share of the words that one of them has, which is less than 1.
+// The beginning of a long text is enough.
 func (q *PassagesQuestion) Count(title, text string) float64 {
 	if q.set == nil {
 		q.set = newPassageSet(q.Words)
@@ -166,7 +167,7 @@ func newPassageSet(words []PassageWord) *passageSet {
 	s := &passageSet{words: words[:min(len(words), passageWords)]}
 	for _, w := range s.words {
 		for _, form := range append([]string{w.Typed}, w.Beginnings...) {
-			if form != "" { // who asks over the network may send anything
+			if form != "" { // a client on the network may send anything
 				s.first[form[0]] = true
 			}
 		}
@@ -174,8 +175,8 @@ func newPassageSet(words []PassageWord) *passageSet {
 	return s
 }
 
-// count counts passages of a text with all the words, which do not overlap. most is the greatest number
-// of words that begin within passageLength.
+// count counts the passages of a text that have all the words and do not overlap. most is the
+// greatest number of words that begin within passageLength.
 func (s *passageSet) count(text string) (full, most int) {
 	var last [passageWords]int // where each word began last, plus one
 	var t analysis.Tokenizer
@@ -208,7 +209,7 @@ func (s *passageSet) count(text string) (full, most int) {
 	}
 }
 
-// find is a bit for each word that a token is a form of.
+// find returns a bit for each word that a token is a form of.
 func (s *passageSet) find(token []byte) (found uint32) {
 	for i := range s.words {
 		if s.words[i].has(token) {

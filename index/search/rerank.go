@@ -18,7 +18,7 @@ type candidate struct {
 	url             page.URL
 	language, title string
 	allWords        bool
-	partial         bool // of the first tier, without all the words
+	partial         bool // it is in the first tier, without all the words
 	front           bool // the front page of a site that the query names (frontpage.go)
 	moreFromHost    int
 
@@ -32,7 +32,7 @@ type candidate struct {
 	placeOf       *candidate     // the folded one whose place this one has
 	otherLanguage bool           // counts less, for its language
 	versionFactor float64        // below 1 if another version was asked for (askedversion.go); 0 if none was
-	contentFactor float64        // below 1 if there is little to read (content.go); 0 if it was not asked for
+	contentFactor float64        // below 1 if there is little to read (content.go); 0 if it was not weighed
 
 	text                    float64 // the BM25 score alone
 	titleMatch, anchorMatch float64 // 0 to 1
@@ -106,13 +106,13 @@ func (s *search) rerank(ctx context.Context, top []candidate) error {
 // hostTitle is a title of a host, without versions.
 type hostTitle struct{ host, title string }
 
-// sharedTitle is how many candidates of a host have one title if it says nothing about the pages.
+// A title that at least sharedTitle candidates of a host have says nothing about the pages.
 const sharedTitle = 3
 
 // matchTitle compares the query with the title of a candidate. The name in the address counts
 // as the title of a page that has none, or whose title it shares with others (pagename.go). A
 // version says nothing to a query that names none. If the page is of the version that the
-// query names, that is a part of its name, also where only the address has it.
+// query names, the version is a part of its name, even if only the address has it.
 func (s *search) matchTitle(c *candidate, shared bool) error {
 	title := c.title
 	if len(s.versions) == 0 {
@@ -148,8 +148,8 @@ func (s *search) matchTitle(c *candidate, shared bool) error {
 
 // lowerPartial lowers the titles of documents without all the words, if the title of a document that
 // has them agrees well with the query. A user who types a title wants that page, and
-// not one whose title is most of it. If no title does, the query describes a page, and a word of it that the page
-// lacks says little.
+// not one whose title is most of it. If no title does, the query describes a page, and a missing word says
+// little.
 func lowerPartial(top []candidate) {
 	named := slices.ContainsFunc(top, func(c candidate) bool { return !c.partial && c.titleMatch >= titleNames })
 	for i := range top {
@@ -162,7 +162,8 @@ func lowerPartial(top []candidate) {
 // maxRankedTitle bounds the title that is compared with queries, in bytes.
 const maxRankedTitle = 4 << 10
 
-// rankedTitle is what is compared with queries of a title. A page may have one of megabytes.
+// rankedTitle returns the part of a title that is compared with queries. A title may have
+// megabytes.
 func rankedTitle(title string) string {
 	if len(title) <= maxRankedTitle {
 		return title
@@ -170,7 +171,7 @@ func rankedTitle(title string) string {
 	return strings.Clone(analysis.Truncate(title, maxRankedTitle))
 }
 
-// host is the host by which results are counted.
+// host returns the host by which results are counted.
 func (c *candidate) host() string {
 	if c.key == nil {
 		return HostOf(c.url)
@@ -178,7 +179,7 @@ func (c *candidate) host() string {
 	return c.key.host
 }
 
-// sortByTitle is the first sort, by titles.
+// sortByTitle returns the first sort, by titles.
 func sortByTitle(top []candidate, w *Weights) {
 	for i := range top {
 		c := &top[i]
@@ -187,7 +188,7 @@ func sortByTitle(top []candidate, w *Weights) {
 	sortCandidates(top)
 }
 
-// sortByAnchor is the second sort, by the anchors of the best anchorTop.
+// sortByAnchor returns the second sort, by the anchors of the best anchorTop.
 func sortByAnchor(top []candidate, w *Weights) {
 	for i := range top[:min(len(top), anchorTop)] {
 		top[i].score *= w.anchorFactor(top[i].anchorMatch)
@@ -196,7 +197,7 @@ func sortByAnchor(top []candidate, w *Weights) {
 }
 
 const (
-	// partialTitle keeps a page whose title is most of the query below the page whose title is
+	// partialTitle keeps a page whose title has most of the query below the page whose title has
 	// all of it, whatever their texts say. Without it, title success@1 was .926 instead of .980.
 	partialTitle = 0.5
 	// titleNames is how much a title must agree with the query to name the page that the user
@@ -206,7 +207,7 @@ const (
 	anchorTop = 30
 )
 
-// placed is the score by which a candidate has its place.
+// placed returns the score by which a candidate has its place.
 func (c *candidate) placed() float64 {
 	if c.placeOf != nil {
 		return c.placeOf.score

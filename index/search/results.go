@@ -19,14 +19,14 @@ type Options struct {
 	Weights Weights
 	Sort    Sort
 	// PerHost is how many hits of one host the first page shows before it prefers hits of other
-	// hosts that fit nearly as well (diversify.go). 0 means any number.
+	// hosts that fit nearly as well (diversify.go). Zero means any number.
 	PerHost int
 	Explain bool // set [Hit].Explanation
 	// Language is the language of the reader, a BCP 47 tag: pages in other languages count
-	// less, unless the query is in one (language.go). "" treats all languages alike.
+	// less, unless the query is in another language (language.go). "" treats all languages alike.
 	Language string
-	// Unfold shows versions and translations of a page, and pages that say the same, as results
-	// of their own (fold.go).
+	// Unfold shows versions and translations of a page, and pages that say the same, as
+	// separate results (fold.go).
 	Unfold bool
 	// Facets asks for [Results].Facets.
 	Facets bool
@@ -64,7 +64,7 @@ type Results struct {
 	// word of it looks misspelled.
 	Suggestion string `json:"did_you_mean,omitempty"`
 	// ShowingFor is the query that was searched for instead of Query: the suggestion, if
-	// no document has all the words as typed. Counts and hits belong to it.
+	// no document has all the words as typed. Counts and hits are those of this query.
 	ShowingFor string `json:"showing_for,omitempty"`
 	// Notes say which parts of the query may not mean what was intended.
 	Notes []string `json:"notes,omitempty"`
@@ -92,9 +92,8 @@ type Hit struct {
 	Rank      float64   `json:"rank"`
 	Language  string    `json:"language"`
 	FetchedAt time.Time `json:"fetched_at"`
-	// IndexedAt is the time since which the content of the page can be found in these
-	// files, zero if unknown. It is before FetchedAt if a later fetch found the page
-	// unchanged.
+	// IndexedAt is when these files got the content of the page, zero if unknown. It is
+	// before FetchedAt if a later fetch found the page unchanged.
 	IndexedAt  time.Time  `json:"indexed_at,omitzero"`
 	Duplicates []page.URL `json:"duplicates"` // the other members of the cluster; never nil
 	Inlinks    int        `json:"inlinks"`
@@ -102,7 +101,7 @@ type Hit struct {
 	// lacks, best first.
 	Sections []Section `json:"sections,omitempty"`
 	// Also are versions and translations of the page, and pages that say nearly the same. They
-	// match the query as well.
+	// also match the query.
 	Also []Also `json:"also,omitempty"`
 	// MoreFromHost is how many documents of the host were moved below the first ten hits
 	// because of [Options].PerHost. It is set on the last hit of the host above them.
@@ -116,7 +115,7 @@ type Section struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
 	// Answers reports whether the title of the page and this heading have all the words of
-	// the query: the hit is this section more than the page. It is set for the first one only.
+	// the query: the hit is this section more than the page. It is set only for the first section.
 	Answers bool `json:"answers,omitempty"`
 }
 

@@ -8,16 +8,16 @@ import (
 	"github.com/webindexer/indexer/index/query"
 )
 
-// FillBelow is the number of documents with all the words below which documents with any of
-// them follow. It does not depend on the requested page, so that the pages of a result, and
-// its total, agree.
+// If fewer than FillBelow documents have all the words, documents with any of them follow.
+// It does not depend on the requested page, so that the pages of a result, and its total,
+// agree.
 const FillBelow = 10
 
 // rerankTop is how many of the best documents by BM25 are sorted again (rerank.go).
 const rerankTop = 100
 
-// Run searches one shard. See package query for the syntax of queries: one that cannot be run gives
-// a [UsageError]. What is computed of names is kept in n for other searches.
+// Run searches one shard. See package query for the syntax of queries. A query that cannot be run
+// gives a [UsageError]. Run keeps the analysis of names in n for other searches.
 func Run(ctx context.Context, in Session, n *Names, q string, opts Options) (*Results, error) {
 	begun := time.Now()
 	if err := opts.check(); err != nil {
@@ -70,8 +70,8 @@ func newSearch(from *fanout, n *Names, c *query.Query, opts *Options, q string) 
 }
 
 // run finds the candidates of the query or, if the query is misspelled and no document has
-// all its words, of the query that was likely meant. That is decided before documents with
-// some of the words are looked for, which are then not needed.
+// all its words, of the query that was likely meant. It decides this before it looks for
+// documents with some of the words, which are then not needed.
 func (s *search) run(ctx context.Context, inUse []*analysis.Stemmer) ([]candidate, error) {
 	found, err := s.withAll(ctx)
 	if err != nil || s.res.AllWords > suggestRare || len(s.c.Terms) == 0 || s.opts.NoSuggestion {

@@ -10,19 +10,19 @@ import (
 // # Pages of sections
 //
 // A user who asks for "forms" wants the page about forms, and not one of the many pages below it. That page
-// has the address of a directory, and many of the other candidates are in the directory. So if its
-// title agrees with the query, it counts more. The front page of a site is not such a page
-// (frontpage.go), and neither is a list of everything that only has the words.
+// has the address of a directory, and many of the other candidates are in the directory. So it counts more
+// if its title agrees with the query. The front page of a site is not such a page (frontpage.go), nor is a
+// list of everything that only has the words.
 
 const (
 	// sectionMost is the factor for the page of a section.
 	sectionMost = 1.3
-	// sectionPages is how many other candidates are in the directory, at least.
+	// sectionPages is the least number of other candidates in the directory.
 	sectionPages = 3
 	// sectionNames is the least agreement of its title with the query.
 	sectionNames = 0.4
-	// sectionAsked is how much any title must agree with the query for the user to want that page, and
-	// not a section.
+	// If any title agrees with the query by sectionAsked or more, the user wants that page, and not a
+	// section.
 	sectionAsked = 0.8
 )
 
@@ -47,7 +47,8 @@ func (s *search) preferSectionPages(top []candidate) {
 	}
 }
 
-// directoryOf is the address of the directory that a page stands for. That of a whole site is none.
+// directoryOf returns the address of the directory that a page describes. It returns none for the
+// root of a site.
 func directoryOf(u page.URL) (dir string, ok bool) {
 	dir = strings.TrimSuffix(string(u), "index.html")
 	return dir, strings.HasSuffix(dir, "/") && u.Path() != "/" && u.Path() != "/index.html"

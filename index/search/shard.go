@@ -11,9 +11,9 @@ import (
 
 // # One index in several files
 //
-// The documents of an index may be divided among shards: index files of their own, which
-// may be on other machines. Each document is in one shard. A search of all shards gives
-// what a search of one file with all documents would give, hit by hit and score by score:
+// The documents of an index may be divided among shards: separate index files, which may
+// be on other machines. Each document is in one shard. A search of all shards gives what
+// a search of one file with all documents would give, hit by hit and score by score:
 //
 //   - Everything that a score depends on besides the document itself is a sum over all
 //     documents: their number, their tokens, and how many have a phrase ([Statistics]). So a
@@ -27,7 +27,7 @@ import (
 //
 // One difference remains: words for suggestions. A shard stores a word of a text once two
 // of its documents have it (package spelling), and does not know that a document of
-// another shard has it, too.
+// another shard also has it.
 //
 // A search of one file is a search of one shard.
 
@@ -104,7 +104,7 @@ type BestQuestion struct {
 	N          int
 	Weights    Weights
 	Statistics Statistics
-	URLs       []string // the only ones that are wanted, canonical ones; nil: all
+	URLs       []string // only documents with these canonical URLs; nil: all
 }
 
 // SortedQuestion asks for documents in an order that has nothing to do with words.
@@ -114,17 +114,17 @@ type SortedQuestion struct {
 	ByDate bool // otherwise by rank
 }
 
-// AnchorsQuestion asks how well anchors of documents agree with the words of a query.
+// AnchorsQuestion asks how well the anchors of documents agree with the words of a query.
 type AnchorsQuestion struct {
 	IDs   []int64
 	Words []query.Word
 }
 
-// SketchesQuestion asks what tells that documents are alike.
+// SketchesQuestion asks for what shows whether documents are alike.
 type SketchesQuestion struct{ IDs []int64 }
 
-// HitsQuestion asks for what is shown of documents. A shard elsewhere compiles the query
-// again, with the stemmers of all shards.
+// HitsQuestion asks for what a result page shows of documents. A shard on another machine
+// compiles the query again, with the stemmers of all shards.
 type HitsQuestion struct {
 	IDs      []int64
 	Query    string
@@ -134,7 +134,7 @@ type HitsQuestion struct {
 	compiled *query.Query // known in this process only
 }
 
-// Compiled is the query of the question.
+// Compiled returns the query of the question.
 func (q *HitsQuestion) Compiled() (*query.Query, error) {
 	if q.compiled != nil {
 		return q.compiled, nil
@@ -142,7 +142,7 @@ func (q *HitsQuestion) Compiled() (*query.Query, error) {
 	return query.Compile(q.Query, stemmersOf(q.Stemmers), q.Verbatim)
 }
 
-// ColumnsQuestion asks for scores by other weights, for explanations.
+// ColumnsQuestion asks for scores with other weights, for explanations.
 type ColumnsQuestion struct {
 	Expr       *query.Expr
 	IDs        []int64 // ascending
@@ -178,16 +178,16 @@ type Tags struct{ Sites, Languages map[string]int }
 
 // Session is one state of a shard, during a search. It is not safe for concurrent use.
 type Session interface {
-	// Ask answers a question. An error that matches ErrUnavailable says that another
+	// Ask answers a question. An error that matches ErrUnavailable means that another
 	// machine did not answer.
 	Ask(ctx context.Context, q *Question) (*Answer, error)
 	Close() error
 }
 
-// ErrUnavailable says that the holder of a shard did not answer.
+// ErrUnavailable means that the holder of a shard did not answer.
 var ErrUnavailable = errors.New("the shard is not available")
 
-// stemmersOf are the stemmers with these names.
+// stemmersOf returns the stemmers with these names.
 func stemmersOf(names []string) (list []*analysis.Stemmer) {
 	for _, name := range names {
 		if st := analysis.StemmerFor(name); st != nil {

@@ -13,7 +13,7 @@ import (
 // ShardSource opens sessions of a shard, here or on another machine. It is safe for
 // concurrent use.
 type ShardSource interface {
-	// Name says in messages which shard it is, and where.
+	// Name says which shard it is, and where, for messages.
 	Name() string
 	// Begin pins the newest state of the shard.
 	Begin(ctx context.Context) (Session, error)
@@ -31,7 +31,7 @@ type Shards struct {
 	names   *Names
 }
 
-// NewShards searches these shards. Missing names further ones that have no holder to
+// NewShards searches these shards. Missing names further shards that have no holder to
 // ask.
 func NewShards(sources []ShardSource, missing ...string) *Shards {
 	return &Shards{sources: sources, missing: missing, names: NewNames()}
@@ -59,7 +59,7 @@ func (s *Shards) Search(ctx context.Context, q string, opts Options) (*Results, 
 	return res, nil
 }
 
-// Count is the number of documents in all shards. If a shard does not answer, Count fails.
+// Count returns the number of documents in all shards. If a shard does not answer, Count fails.
 func (s *Shards) Count(ctx context.Context) (n int, err error) {
 	missing, err := s.use(ctx, func(ctx context.Context, f *fanout) (err error) {
 		n, err = f.documents(ctx)
@@ -86,8 +86,8 @@ func (s *Shards) Ready(ctx context.Context) error {
 	return err
 }
 
-// use calls do with the shards that answer until all that it asks do, and says which do
-// not.
+// use calls do with the shards that answer, and again without those that fail, until all
+// that are left answer. It returns which do not.
 func (s *Shards) use(ctx context.Context, do func(context.Context, *fanout) error) (missing []string, err error) {
 	missing = slices.Clone(s.missing)
 	left := slices.Clone(s.sources)

@@ -11,7 +11,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// ErrNotIndexed says that the index has no document with a URL.
+// ErrNotIndexed means that the index has no document with a URL.
 var ErrNotIndexed = errors.New("the index has no document with this URL")
 
 // SimilarOptions are the options of [Similar]. The zero value gives the first 20 pages
@@ -24,7 +24,7 @@ type SimilarOptions struct {
 // SimilarPages are the pages whose main content is similar to that of one page, in the JSON of
 // `indexer similar`.
 type SimilarPages struct {
-	URL       page.URL `json:"url"` // of the document, which is canonical
+	URL       page.URL `json:"url"` // canonical URL of the document
 	Title     string   `json:"title"`
 	Threshold float64  `json:"threshold"`
 	Total     int      `json:"total"` // pages that are similar
@@ -43,8 +43,8 @@ type SimilarPage struct {
 	Similarity float64  `json:"similarity"` // estimated by sketches, at most 1
 }
 
-// SimilarQuestion asks which document has a URL, if Of is set; else for documents by a
-// sketch.
+// SimilarQuestion asks which document has the URL Of. If Of is empty, it asks for
+// documents that are like a sketch.
 type SimilarQuestion struct {
 	Of        page.URL
 	Sketch    []byte
@@ -68,8 +68,7 @@ type SketchedDocument struct {
 	Sketch []byte
 }
 
-// SortSimilar is the order of similar pages: the most similar ones first, then by URL. It
-// keeps the first n.
+// SortSimilar returns the first n of similar pages: the most similar first, then by URL.
 func SortSimilar(list []SimilarPage, n int) []SimilarPage {
 	slices.SortFunc(list, func(a, b SimilarPage) int {
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.URL, b.URL))
@@ -119,7 +118,7 @@ func (s *Shards) Similar(ctx context.Context, u page.URL, opts SimilarOptions) (
 	return res, nil
 }
 
-// similarPages asks all shards for the document, and then for documents like it.
+// similarPages asks all shards for the document, and then for similar documents.
 func similarPages(ctx context.Context, f *fanout, u page.URL, o *SimilarOptions) (*SimilarPages, error) {
 	answers, err := f.askAll(ctx, &Question{Similar: &SimilarQuestion{Of: u}})
 	if err != nil {

@@ -17,10 +17,10 @@ import (
 
 // A search suggests another query if at most suggestRare documents have all the words. Each
 // word that hardly any document has is compared with words of similar spelling; the best
-// one by distance and by number of documents takes its place. The new query is suggested
-// only if more documents have all its words. If no document has all the words of the query,
-// and some document has those of the suggestion, the search returns the results of the
-// suggestion ([Results].ShowingFor).
+// one by distance and by number of documents takes its place. The search suggests the new
+// query only if more documents have all its words. If no document has all the words of the
+// query, and some document has those of the suggestion, the search returns the results of
+// the suggestion ([Results].ShowingFor).
 //
 // All bounds are numbers of rows, not times, so that the same index gives the same
 // suggestion: the number of words compared and replaced, the sixteen nearest words for each
@@ -60,8 +60,8 @@ func (s *search) suggest(ctx context.Context, inUse []*analysis.Stemmer) (out su
 	return out, err
 }
 
-// unquoted is the query without quotes, if some document has all its words. It is only
-// suggested, because quotes are deliberate.
+// unquoted returns the query without quotes, if some document has all its words. The
+// search only suggests it, because quotes are deliberate.
 func (s *search) unquoted(ctx context.Context, inUse []*analysis.Stemmer) (string, error) {
 	if !strings.Contains(s.c.Text, `"`) || strings.Contains(s.c.Text, `-"`) {
 		return "", nil
@@ -79,8 +79,8 @@ func (s *search) unquoted(ctx context.Context, inUse []*analysis.Stemmer) (strin
 }
 
 // documents counts the documents of a period that match, up to suggestCount. Words are
-// counted at all times: a word in the index is no misprint just because no page of that day
-// has it.
+// counted over all times: a word in the index is not a misprint just because no page of
+// that day has it.
 func (s *search) documents(ctx context.Context, expr *query.Expr, fetched query.Period) (n int, err error) {
 	counts, err := s.from.counts(ctx, Matching{expr, fetched})
 	if err != nil {
@@ -95,8 +95,8 @@ type replacement struct {
 	typed, word string
 }
 
-// betterWords are replacements of words that look misspelled, in order, including words of
-// phrases and after operators.
+// betterWords returns replacements of words that look misspelled, in order, including
+// words in phrases and after operators.
 func (s *search) betterWords(ctx context.Context, inUse []*analysis.Stemmer) (list []replacement, err error) {
 	compared := 0
 	for _, t := range s.c.Terms {
@@ -130,7 +130,7 @@ func (s *search) betterWords(ctx context.Context, inUse []*analysis.Stemmer) (li
 	return list, nil
 }
 
-// capitalisedAs is a word in lower case, capitalised if the typed one is.
+// capitalisedAs returns a word in lower case, capitalised if the typed one is.
 func capitalisedAs(typed, word string) string {
 	first, n := utf8.DecodeRuneInString(word)
 	if capital, _ := utf8.DecodeRuneInString(typed); !unicode.IsUpper(capital) {
@@ -139,7 +139,7 @@ func capitalisedAs(typed, word string) string {
 	return string(unicode.ToUpper(first)) + word[n:]
 }
 
-// wordsIn counts the documents that have each word in a column, "" meaning any column.
+// wordsIn counts the documents that have each word in a column; "" means any column.
 func (s *search) wordsIn(ctx context.Context, words []string, column string, inUse []*analysis.Stemmer) ([]int, error) {
 	out := make([]int, len(words))
 	var sets []Matching
@@ -156,8 +156,8 @@ func (s *search) wordsIn(ctx context.Context, words []string, column string, inU
 	return out, err
 }
 
-// betterWord is the word that was likely meant by a folded word that some documents have;
-// "" if there is none.
+// betterWord returns the word that the user likely meant by a folded word that some
+// documents have, or "" if there is none.
 func (s *search) betterWord(ctx context.Context, typed, column string, have int, inUse []*analysis.Stemmer) (best string, err error) {
 	most := suggestDistance
 	if have > 0 || utf8.RuneCountInString(typed) <= 5 {
@@ -185,7 +185,7 @@ func (s *search) betterWord(ctx context.Context, typed, column string, have int,
 	return best, nil
 }
 
-// Nearest is the first of a list of words of similar spelling, each once.
+// Nearest returns the nearest words of a list of words of similar spelling, each once.
 func Nearest(list []NearWord) []NearWord {
 	slices.SortFunc(list, func(a, b NearWord) int {
 		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Word, b.Word))

@@ -11,8 +11,8 @@ import (
 // tier is the documents of one breadth of the query while they are found and sorted.
 type tier struct {
 	breadth query.Breadth
-	above   []candidate // the tier before
-	total   int         // documents that match, those of above included
+	above   []candidate // the previous tier
+	total   int         // documents that match, including those of above
 	found   []candidate // some of them, the best first
 	top     int         // how many of found take part in the ranking; the others keep their order by BM25
 }
@@ -24,8 +24,8 @@ func (t *tier) add(docs []candidate) {
 }
 
 // tier returns the documents of a breadth in their final order, as far as a result of n documents
-// needs them, and how many there are. The documents of above, the tier before, are left out; above
-// is nil for the first tier.
+// needs them, and how many there are. It leaves out the documents of above, the previous tier;
+// above is nil for the first tier.
 func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candidate) (found []candidate, total int, err error) {
 	if s.opts.Sort == ByDate || len(s.c.Terms) == 0 {
 		return s.unranked(ctx, s.c.Expr(b), n, above)
@@ -41,7 +41,7 @@ func (s *search) tier(ctx context.Context, b query.Breadth, n int, above []candi
 	return found, t.total, err
 }
 
-// unranked is the tier of a query without words, or whose hits are sorted by date.
+// unranked returns the tier of a query without words, or whose hits are sorted by date.
 func (s *search) unranked(ctx context.Context, expr *query.Expr, n int, above []candidate) (found []candidate, total int, err error) {
 	found, err = s.from.sorted(ctx, &SortedQuestion{Matching: s.matching(expr), N: n, ByDate: s.opts.Sort == ByDate})
 	if err != nil {
@@ -51,8 +51,8 @@ func (s *search) unranked(ctx context.Context, expr *query.Expr, n int, above []
 	return without(found, above), total, err
 }
 
-// collect finds the n best documents by BM25, and those that may be better than BM25 tells. n is at
-// least rerankTop, so the same documents take part in the ranking whatever page is asked for.
+// collect finds the n best documents by BM25, and those that may be better than BM25 shows. n is at
+// least rerankTop, so the same documents take part in the ranking whatever page is requested.
 func (s *search) collect(ctx context.Context, t *tier, n int) (err error) {
 	if t.found, t.total, err = s.byText(ctx, s.c.Expr(t.breadth), n); err != nil {
 		return err
@@ -114,8 +114,9 @@ func (s *search) arrange(ctx context.Context, t *tier, n int) (_ []candidate, er
 	return diversify(t.above, best, rest, more, perHost, !s.opts.Unfold), nil
 }
 
-// farther is the best n documents by BM25 without those before them. Folding makes fewer results of
-// the best documents, so a page far down needs more documents than the results up to its end.
+// farther returns the best n documents by BM25 without those before them. Folding makes fewer
+// results of the best documents, so a page far down needs more documents than there are results up
+// to its end.
 func (s *search) farther(ctx context.Context, t *tier, n int, best []candidate) ([]candidate, error) {
 	found, _, err := s.byText(ctx, s.c.Expr(t.breadth), n)
 	for i := range found {
@@ -124,8 +125,8 @@ func (s *search) farther(ctx context.Context, t *tier, n int, best []candidate) 
 	return without(without(found, t.above), best), err
 }
 
-// without removes from list what is in seen, or folded into that. It goes by URLs, because two shards
-// may have one (merged).
+// without removes from list what is in seen, or folded into an element of seen. It compares URLs,
+// because two shards may have the same URL (merged).
 func without(list, seen []candidate) []candidate {
 	urls := make(map[page.URL]bool, len(seen))
 	for i := range seen {

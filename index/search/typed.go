@@ -10,15 +10,14 @@ import (
 // # Words as they were typed
 //
 // The full-text index has stems, so a search for "polished" also finds "polishing". Most
-// searches want that. A search that few pages answer does not: whoever types such words has
-// read them, and a page that has them in other forms is another page. The index cannot tell
-// the two apart, but the stored texts can.
+// searches want that. A search that few pages answer does not: a user who types such words
+// has read them, and a page that has them in other forms is another page. The index cannot
+// tell the two apart, but the stored texts can.
 //
-// So if few documents have all the words of a query, the search looks for the words in the
-// texts of the best of these documents, as they were typed. A page that has all of them counts more,
-// and a short one most: a long page has any few words sooner or later, by chance. (By query
-// likelihood, a page of which these words are a larger part is more likely the one that was
-// read.)
+// So if few documents have all the words of a query, the search looks for the words as typed in the
+// texts of the best of these documents. A page that has all of them counts more, and a short page
+// counts most: a long page has any few words sooner or later, by chance. (By query likelihood, a
+// page of which these words are a larger part is more likely the one that was read.)
 //
 // A query that agrees with a title, a heading or an anchor asks for a page by its name. Then the
 // words of texts say little, and nothing changes. Nor does it if a page has the words together in
@@ -30,19 +29,19 @@ import (
 // stem of a rare word is often frequent: "operates" and "operation" have one.
 
 const (
-	// typedMost is how many documents have all the words, at most. With 20 or 30, the
-	// natural queries for tuning stay as they are; without a bound, they lose (docs/ranking-experiments.md).
+	// typedMost is the greatest number of documents that have all the words. With 20 or 30, the natural
+	// queries for tuning stay as they are; without a bound, they lose (docs/ranking-experiments.md).
 	typedMost = 30
-	// typedTop is how many of them are looked at, the best first. To look at all of them finds
+	// typedTop is how many of them are examined, the best first. Examining all of them finds
 	// no more of the right pages, and takes a tenth more time in one query of ten.
 	typedTop = 20
-	// typedLeast is the least number of words. One or two may stand together in any page, and say
-	// little of where they were read.
+	// typedLeast is the least number of words. One or two may be on any page, and say little
+	// about where they were read.
 	typedLeast = 3
 	// namesPage is how much a title or an anchor must agree with the query for the query to
 	// name a page.
 	namesPage = 0.3
-	// aboutWords is how many passages with all the words a page about them has at least. With
+	// aboutWords is the least number of passages with all the words on a page about them. With
 	// one, which a page may have by chance, a query of rare words found its page less often.
 	aboutWords = 2
 	// mostTokens bounds the tokens of a document, in all columns, if the rest of its text is read. A
@@ -50,10 +49,10 @@ const (
 	mostTokens = 100_000
 )
 
-// MostRest bounds the rest of a text that is read for a TypedQuestion, in bytes as it is stored.
+// MostRest bounds the rest of a text that is read for a TypedQuestion, in stored bytes.
 const MostRest = 512 << 10
 
-// TypedQuestion asks which of some words documents have as they were typed.
+// TypedQuestion asks whether documents have some words as they were typed.
 type TypedQuestion struct {
 	IDs   []int64
 	Words []string // folded
@@ -61,9 +60,9 @@ type TypedQuestion struct {
 	set *typedSet // made by Look
 }
 
-// Typed is what a document has of the words of a TypedQuestion.
+// Typed says whether a document has the words of a TypedQuestion.
 type Typed struct {
-	All    bool  // it has all of them, as typed
+	All    bool  // the document has all of them, as typed
 	Tokens int64 // of all its columns
 }
 
@@ -94,7 +93,7 @@ func (s *search) preferTyped(ctx context.Context, list []candidate) error {
 	return nil
 }
 
-// typed says of candidates whether they have all these words, as typed.
+// typed says which candidates have all these words, as typed.
 func (f *fanout) typed(ctx context.Context, list []candidate, words []string) error {
 	return askEach(ctx, f, idsOf(list), func(rows []int64) *Question {
 		return &Question{Typed: &TypedQuestion{IDs: rows, Words: words}}
@@ -105,11 +104,11 @@ func (f *fanout) typed(ctx context.Context, list []candidate, words []string) er
 type TypedWords struct {
 	set    *typedSet
 	found  uint64
-	unread bool // a part of the text, which may have the others
+	unread bool // a part of the text was not read, and may have the others
 	tokens int64
 }
 
-// typedSet is the words, the same for all documents of a question.
+// typedSet has the words. It is the same for all documents of a question.
 type typedSet struct {
 	bit   map[string]uint64
 	first [256]bool // first bytes
@@ -119,7 +118,7 @@ type typedSet struct {
 // maxTyped bounds the words. A query has hardly more.
 const maxTyped = 64
 
-// Look begins to look for the words in a document that has so many tokens in all columns.
+// Look begins to look for the words in a document with this number of tokens in all columns.
 func (q *TypedQuestion) Look(tokens int64) *TypedWords {
 	if q.set == nil {
 		q.set = &typedSet{bit: make(map[string]uint64)}
@@ -132,11 +131,11 @@ func (q *TypedQuestion) Look(tokens int64) *TypedWords {
 	return &TypedWords{set: q.set, tokens: tokens}
 }
 
-// Typed is what was found.
+// Typed returns what was found.
 func (w *TypedWords) Typed() Typed { return Typed{w.unread || w.found == w.set.all, w.tokens} }
 
-// InHead looks into a document without the rest of its text; more says that there is a rest. It
-// reports whether to go on there.
+// InHead looks into a document without the rest of its text; more says whether there is a rest.
+// It reports whether to go on with InRest.
 func (w *TypedWords) InHead(title, url, anchors, text string, more bool) (goOn bool) {
 	for _, t := range [...]string{text, title, anchors, url} {
 		w.in(t)

@@ -1,14 +1,14 @@
 package search
 
 // Many sites have pages that wait for their translation: guide.ro.html is in English, like
-// guide.en.html. Others are translated in part, and may look like English. The page alone does not tell,
-// since /ro/ is a directory elsewhere, and program.cs.html is the listing of a program. But other
-// candidates may differ only in that their addresses name the languages that they are in. If two of them
-// are in two languages, or one has the same title or says the same as this page, then the address of this
-// page names a language, too.
+// guide.en.html. Others are translated in part, and may look like English. The page alone does not show
+// this, since /ro/ may be any directory, and program.cs.html is the listing of a program. But other
+// candidates may differ from it only in that their addresses name the languages that they are in. If two
+// of them are in two languages, or one has the same title or says the same as this page, then the address
+// of this page also names a language.
 
 // readWaiting finds the candidates of list that wait for their translation, and gives them the keys of
-// their languages. above is other candidates that show it.
+// their languages. above has other candidates that may show this.
 func readWaiting(above, list []candidate) {
 	for i := range list {
 		if c := &list[i]; c.key.waiting != nil && c.waits(above, list) {
@@ -19,7 +19,7 @@ func readWaiting(above, list []candidate) {
 
 // waits reports whether a page waits for its translation, as the candidates of lists show.
 func (c *candidate) waits(lists ...[]candidate) bool {
-	var one *candidate // is a translation of the page, if both addresses name languages
+	var one *candidate // a translation of the page, if both addresses name languages
 	for _, list := range lists {
 		for i := range list {
 			o := &list[i]
@@ -37,7 +37,7 @@ func (c *candidate) waits(lists ...[]candidate) bool {
 	return false
 }
 
-// differsInLanguage reports whether the address of another page names the language that it is in, and
+// differsInLanguage reports whether the address of another page names the language of that page, and
 // differs in nothing else.
 func (c *candidate) differsInLanguage(o *candidate) bool {
 	a, b := c.key.waiting, o.key

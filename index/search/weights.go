@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// Weights say how much each part of a score counts; docs/ranking.md tells how they were
+// Weights say how much each part of a score counts; docs/ranking.md says how they were
 // chosen. The zero value means [DefaultWeights].
 type Weights struct {
-	// How much an occurrence in each column counts in BM25. Only with the constant k1 do
-	// these numbers have a meaning: to multiply all of them by 0.6 is to divide k1 = 1.2 by
-	// 0.6, so that further occurrences of a word count more. Rest is the text outside of the
-	// main content.
+	// How much an occurrence in each column counts in BM25. These numbers have a meaning
+	// only together with the constant k1: multiplying all of them by 0.6 is dividing k1 =
+	// 1.2 by 0.6, so that further occurrences of a word count more. Rest is the text outside
+	// the main content.
 	Title, Body, Anchors, Outside, URL, Rest float64
 	// TitleMatch, AnchorMatch and Rank are the strengths of the factors of the second sort
 	// (rerank.go), and Typed that of words as typed (typed.go).
@@ -38,6 +38,6 @@ func (w *Weights) titleFactor(match float64) float64  { return 1 + w.TitleMatch*
 func (w *Weights) anchorFactor(match float64) float64 { return 1 + w.AnchorMatch*match }
 func (w *Weights) rankFactor(rank float64) float64    { return 1 + w.Rank*math.Log1p(rank) }
 
-// typedFactor is that of a document which has all the words as typed. shortness is 1 for an
-// empty document, ½ for one of average length, and 0 for one without end.
+// typedFactor returns the factor of a document that has all the words as typed. shortness is 1
+// for an empty document, ½ for a document of average length, and 0 for an infinitely long one.
 func (w *Weights) typedFactor(shortness float64) float64 { return 1 + w.Typed*shortness }
