@@ -50,7 +50,7 @@ type batch struct {
 	guards    []store.Selector // block for the lists of guards
 	mutations []store.Mutation // block for the lists of mutations
 	records   []byte           // block for the write records
-	names     names            // of the last column: the next cell mostly has the same
+	names     names            // of the last column; the next cell usually has the same one
 	observer  observerNames    // likewise
 }
 
@@ -126,7 +126,8 @@ func (b *batch) guard(m *store.RowMutation, c Column) {
 	m.Absent = b.guards[from:len(b.guards):len(b.guards)]
 }
 
-// observerColumn is observerColumn, made once for many rows.
+// observerColumn returns what the function observerColumn returns. It keeps the last result
+// for the rows that follow.
 func (b *batch) observerColumn(c Column, observer string) []byte {
 	if o := &b.observer; o.name == nil || o.column != c || o.observer != observer {
 		*o = observerNames{c, observer, observerColumn(c, observer)}

@@ -226,8 +226,8 @@ func (c *checker) lock(r Record, bad func(string, ...any)) error {
 
 // lockedCell checks the records of a locked cell.
 //
-// Without a snapshot, its transaction may have ended between two reads. It has if its lock is gone:
-// what ends it at a cell is one write, which removes the lock.
+// Without a snapshot, the transaction may have ended between two reads. If its lock is gone, it
+// has: the one write that ends a transaction at a cell also removes its lock.
 func (c *checker) lockedCell(r Record, bad func(string, ...any)) error {
 	read := func(group string, column []byte, most uint64) ([]store.Cell, error) {
 		return c.reader.Read(c.ctx, []byte(r.Cell.Row), store.Selector{Group: group, Column: column, MinTS: r.Start, MaxTS: most})

@@ -51,7 +51,7 @@ func Groups(app ...string) []store.GroupSpec {
 		{Name: metaGroup, Latest: true},
 		{Name: lockGroup, Latest: true, Resident: true},
 		{Name: notifyGroup, Latest: true, Resident: true, OwnTable: true}, // empty while the observers keep up
-		{Name: leasedGroup, Latest: true, Resident: true, OwnTable: true}, // after notifyGroup: engines may go by the order
+		{Name: leasedGroup, Latest: true, Resident: true, OwnTable: true}, // after notifyGroup: engines may depend on the order
 		{Name: ackGroup, Latest: true},
 		{Name: readGroup, Latest: true},
 	}

@@ -159,7 +159,7 @@ func (db *DB) apply(ctx context.Context, rows []store.RowMutation) error {
 	return db.table.Apply(ctx, rows)
 }
 
-// record returns w's lock without what tells whether its owner is alive.
+// record returns w's lock without the fields that tell whether its owner is alive.
 func (c *committing) record(w *write) lockRecord {
 	l := lockRecord{start: c.t.start, op: w.op, primary: c.primary.cell, acks: c.t.strongAt(w.cell)}
 	if w.op == opPut && len(w.value) <= c.t.db.opts.inline {
@@ -194,10 +194,10 @@ func commitLock(c Column, l lockRecord, commit uint64, primary bool) []store.Mut
 // rolls it forward. finish returns only an error of Options.Step.
 //
 // A process that others may consider dead leaves the locks to them. They may have rolled a cell
-// forward, and collected that version when a deletion had replaced it. Written again now, the
-// version would come back. That can still happen to a process that is stopped between this check
-// and its writes. Only a guard on each of them would prevent it, and no engine has guards for
-// writes of many rows.
+// forward, and collected that version when a deletion had replaced it. Writing that version
+// again now would bring it back. That can still happen to a process that is stopped between this
+// check and its writes. Only a guard on each of them would prevent it, and no engine has guards
+// for writes of many rows.
 func (c *committing) finish(ctx context.Context, commit uint64) error {
 	if c.t.db.checkAlive() != nil {
 		return nil

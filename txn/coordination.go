@@ -9,8 +9,8 @@ import (
 
 // Coordination connects a DB to the other processes that use the same table at the same
 // time. Package oracle provides one. Without it (Options.Coordination is nil), the DB
-// assumes that it is the only process: its own oracle hands out timestamps, and everybody
-// else is dead (liveness.go).
+// assumes that it is the only process: its own oracle hands out timestamps, and every
+// other process is dead (liveness.go).
 //
 // docs/oracle.md lists what else depends on that assumption.
 type Coordination struct {
@@ -21,7 +21,7 @@ type Coordination struct {
 }
 
 // Timestamps is the timestamp oracle of all processes (paper, section 2.3). "Before" means
-// that one call returned before the other began, in whatever processes.
+// that one call returned before the other began, in the same process or in another.
 type Timestamps interface {
 	// Next returns a timestamp greater than every one that was handed out before.
 	Next(ctx context.Context) (uint64, error)
@@ -61,7 +61,8 @@ type Liveness interface {
 // nothing may depend on them but speed.
 type RowLocks interface {
 	// TryLock tries to lock each of the rows for this process, without waiting, and
-	// reports which it has got. It does not get a row that it holds already.
+	// reports which of them it has locked. It reports false for a row that it holds
+	// already.
 	TryLock(ctx context.Context, rows []string) (got []bool, err error)
 
 	// Unlock releases rows. A lost release costs time only: the lock expires.
@@ -113,8 +114,8 @@ func (s *sharedClock) note(ts uint64, err error) (uint64, error) {
 	return ts, nil
 }
 
-// next takes a timestamp. The oracle of this process is not behind an interface: Next is a
-// few nanoseconds, and every transaction calls it.
+// next takes a timestamp. The oracle of this process is not behind an interface: Next
+// takes a few nanoseconds, and every transaction calls it.
 func (db *DB) next(ctx context.Context) (uint64, error) {
 	if db.oracle != nil {
 		return db.oracle.Next(ctx)
@@ -159,8 +160,8 @@ func (db *DB) LastTimestamp() uint64 {
 }
 
 // Began is the ceiling of timestamps that Open found in the table. Open replaces it by a
-// greater one before it returns, so no two openings of a table have the same. If other
-// processes use the table, it is a number that no Ceiling returns.
+// greater one before it returns, so no two openings of a table find the same ceiling. If
+// other processes use the table, it is a number that no Ceiling returns.
 func (db *DB) Began() uint64 {
 	if db.oracle != nil {
 		return db.oracle.began
@@ -168,9 +169,9 @@ func (db *DB) Began() uint64 {
 	return math.MaxUint64
 }
 
-// Ceiling is the ceiling of timestamps in the table now. If the next Open finds it, nobody
-// else has opened the table in between. If other processes use the table, that cannot be
-// known, and Ceiling is a number that no Began returns.
+// Ceiling is the ceiling of timestamps in the table now. If the next Open finds it, no
+// other process has opened the table in between. If other processes use the table, that
+// cannot be known, and Ceiling is a number that no Began returns.
 func (db *DB) Ceiling() uint64 {
 	if db.oracle != nil {
 		return db.oracle.Ceiling()
@@ -181,7 +182,7 @@ func (db *DB) Ceiling() uint64 {
 // View calls fn with a transaction that reads at Now. It takes no timestamp, so it does not keep
 // Quiescent from finding that all work is done. fn must not keep the transaction.
 func (db *DB) View(ctx context.Context, fn func(*Txn) error) error {
-	release := db.Hold() // At could refuse a timestamp that a collector has left behind
+	release := db.Hold() // without it, the safe point could pass the timestamp before At registers it
 	defer release()
 	now, err := db.Now(ctx)
 	if err != nil {

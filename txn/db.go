@@ -41,9 +41,8 @@ type Options struct {
 	// truth; Handover only makes looking for notifications unnecessary.
 	Handover func([]Notification)
 	// Written receives the cells of each transaction that has committed, or whose outcome is
-	// unknown, with the commit timestamp, or with one that is not below it. Commit calls it in its
-	// own goroutine, before Counters count the transaction. It must not block. nil: it is not
-	// called.
+	// unknown, with the commit timestamp or a greater one. Commit calls it in its own goroutine,
+	// before Counters count the transaction. It must not block. nil: it is not called.
 	Written func(commit uint64, cells iter.Seq[Cell])
 	// LockTTL is the age at which a lock counts as abandoned even if its
 	// owner's token is alive. 0 means 10 s.
@@ -117,7 +116,7 @@ func Open(ctx context.Context, table store.Table, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// begin reads what the table knows of earlier processes, and makes this one known.
+// begin reads what the table records about earlier processes, and records this one.
 func (db *DB) begin(ctx context.Context) (err error) {
 	if c := db.opts.Coordination; c != nil {
 		db.liveness = c.Liveness

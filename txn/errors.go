@@ -17,12 +17,12 @@ var (
 	ErrDone = errors.New("txn: transaction has ended")
 	// ErrClosed: the DB is closed.
 	ErrClosed = errors.New("txn: closed")
-	// ErrNoTimestamps: no oracle has answered for as long as a caller waits.
+	// ErrNoTimestamps: no oracle answered within the time that a caller waits.
 	ErrNoTimestamps = errors.New("txn: no timestamps")
 	// ErrDead: other processes have found this one dead, for example because it was stopped
-	// for a while. It commits nothing any more.
+	// for a while. It can commit nothing more.
 	ErrDead = errors.New("txn: other processes have found this one dead; start it again")
-	// ErrMode: the table cannot commit in the mode that was asked for.
+	// ErrMode: the table cannot commit in the requested mode.
 	ErrMode = errors.New("txn: wrong commit mode")
 	// ErrBelowSafePoint: versions of the requested time may have been
 	// collected (gc.go).

@@ -33,12 +33,12 @@ import (
 // the lock, and a process that rolls the reader forward leaves the record too.
 //
 // Why not check only the writes, and leave no record? Then the reader would be
-// safe from writes before its commit. But a writer that read a cell of the reader's
-// before that could commit after it, so both would have to lock to be safe (as with
-// PostgreSQL's SELECT FOR UPDATE). Why not write the value again? Values can be
-// large, and readers and observers would take it for a change. Why a group
-// of its own? One version of each cell is enough; and in a program that locks
-// nothing the group is empty, which the store knows from memory.
+// safe from writes before its commit. But a writer that had already read one of the
+// reader's cells could commit after it, so both would have to lock to be safe (as
+// with PostgreSQL's SELECT FOR UPDATE). Why not write the value again? Values can
+// be large, and readers and observers would mistake it for a change. Why a group of
+// its own? One version of each cell is enough; and in a program that locks nothing
+// the group is empty, which the store knows from memory.
 func (t *Txn) GetForUpdate(ctx context.Context, row string, c Column) (Value, error) {
 	if t.readOnly {
 		return Value{}, errReadOnly

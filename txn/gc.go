@@ -119,8 +119,8 @@ type Answers interface {
 type CollectOptions struct {
 	// Answers protects acknowledgements that are still needed; nil keeps all of them.
 	Answers Answers
-	// Share is the part of the time that a Collector works, of one processor; 0
-	// means 0.05. It works up to four times as much when it falls behind.
+	// Share is the fraction of one processor's time that a Collector uses; 0 means
+	// 0.05. A Collector that has fallen behind uses up to four times as much.
 	Share float64
 	// Every is how often a Collector checks for garbage; 0 means 1 s.
 	Every time.Duration

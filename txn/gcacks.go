@@ -31,11 +31,11 @@ type ack struct {
 //
 // # Why not on a table that several processes share
 //
-// Settled knows the queue of one process. Another process may have read the notification
-// from the table just before it was removed, and begin its run only after the safe point
-// has passed A: at that moment it has no open transaction, so nothing holds the safe point
-// back. If the acknowledgement is collected in between, its run commits a second time. A lock
-// in the queue, or a bound that it publishes before it reads the notification, does not help,
+// Settled knows the queue of one process only. Another process may have read the notification
+// from the table just before it was removed, and begin its run only after the safe point has
+// passed A: at that moment it has no open transaction, so nothing holds the safe point back.
+// If the acknowledgement is collected in between, its run commits a second time. A lock in
+// the queue, or a bound that it publishes before it reads the notification, does not help,
 // because the run that removed the notification may be older than either.
 //
 // It would be safe if each run read the acknowledgement first and then checked that the
@@ -43,7 +43,7 @@ type ack struct {
 // read in each run of every observer, and saves some 100 bytes for each forgotten page. So
 // shared tables keep acknowledgements.
 func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answers Answers) (next []byte, err error) {
-	if answers == nil || got.SafePoint <= 1 || db.Shared() { // Settled knows of one process
+	if answers == nil || got.SafePoint <= 1 || db.Shared() { // Settled knows only this process
 		return nil, nil
 	}
 	var acks []ack

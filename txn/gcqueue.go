@@ -9,7 +9,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// gcQueue holds the cells that may have garbage, about in the order of their first records.
+// gcQueue holds the cells that may have garbage, roughly in the order of their first records.
 //
 // A transaction that has read a cell knows which version its write replaces. The queue
 // records that version, and the collector removes it without reading the cell. After a
@@ -18,7 +18,7 @@ import (
 //
 // A waiting cell takes one place, however often it is written. The collector visits it when the
 // safe point has passed the first of its records, and queues it again if there are later ones. So
-// a cell that is written ten thousand times a second is visited once a step.
+// a cell that is written ten thousand times a second is visited once per step.
 //
 // The queue is bounded. Only a sweep of the table finds the cells that did not fit.
 type gcQueue struct {
@@ -36,7 +36,7 @@ type gcEntry struct {
 	cell Cell
 	ts   uint64     // of the first record
 	look bool       // the old versions are unknown
-	old  []replaced // these, unless the collector has to look
+	old  []replaced // the known old versions, unless look is set
 }
 
 // replaced is an old version and the version that replaced it.

@@ -14,8 +14,8 @@ import (
 //
 //  1. floor only grows, and is at most the greatest timestamp handed out.
 //  2. A reader reads the floor, writes it into a slot, and then takes its timestamp,
-//     which is greater than the floor (by 1, and because the oracle never goes back).
-//     Then it writes the timestamp into the slot.
+//     which is greater than the floor (because of point 1, and because the oracle
+//     never goes back). Then it writes the timestamp into the slot.
 //  3. advance raises the floor to L, the greatest timestamp handed out, and then
 //     reads the slots. A reader that it does not find there registers later, and
 //     takes its timestamp after that, so it is above L.

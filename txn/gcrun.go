@@ -101,7 +101,7 @@ func (c *Collector) Total() Collected {
 func (c *Collector) Stop(ctx context.Context) error {
 	c.cancel()
 	c.work.Wait()
-	defer c.db.gc.queue.on.Store(false) // until then step queues cells again that have later garbage
+	defer c.db.gc.queue.on.Store(false) // until then step requeues cells that have later garbage
 	ctx, cancel := context.WithTimeout(ctx, stopWithin)
 	defer cancel()
 	err := c.step(ctx, nil)

@@ -22,17 +22,17 @@ import (
 //
 // # Why no reader reads below the safe point
 //
-// A reader that Begin makes: its process published a bound before, and raises it only to
-// what gcreaders.go says: at most the timestamps of its open readers, and less than those
-// of later ones. A process that joins takes its first timestamp after it has published; a
-// collector that missed it had taken its own last timestamp before, so the safe point is
-// below.
+// A reader that Begin makes: its process has already published a bound, and raises it
+// only as far as gcreaders.go allows: at most to the timestamps of its open readers, and
+// below those of later ones. A process that joins takes its first timestamp after it has
+// published; a collector that missed it had taken its own last timestamp before, so the
+// safe point is below.
 //
-// A reader of the past (At) at or above the greatest bound that its DB ever published: the
-// same holds. Another one may be too late. It publishes its own timestamp, and then reads
-// the safe point; a collector publishes the safe point, and then reads the bounds, again.
-// So at least one of the two sees the other: the reader fails, or the collector collects
-// nothing until the reader has ended. Pins do the same.
+// The same holds for a reader of the past (At) at or above the greatest bound that its DB
+// ever published. A reader below that bound may be too late. It publishes its own
+// timestamp, and then reads the safe point; a collector publishes the safe point, and then
+// reads the bounds again. So at least one of the two sees the other: the reader fails, or
+// the collector collects nothing until the reader has ended. Pins do the same.
 //
 // A process that others consider dead has lost its bound, although it may only have been
 // suspended. So it checks its token (Liveness.Valid) after each read, before the result is
@@ -94,8 +94,8 @@ func (db *DB) leaveReaders() error {
 	return nil
 }
 
-// OfProcess reports whether a cell describes a process that has the table open, and not
-// data. A copy of the table must leave it out.
+// OfProcess reports whether a cell describes a process that has the table open, rather
+// than data. A copy of the table must leave it out.
 func OfProcess(c store.Cell) bool {
 	return c.Group == metaGroup && strings.HasPrefix(string(c.Row), readerPrefix)
 }
@@ -293,10 +293,10 @@ const (
 	aliveEvery  = 50 * time.Millisecond
 )
 
-// waitUntilAlive is checkAlive after a read. A transaction that only reads may be that of a
-// verification of hours, which nobody starts over, so it waits while this process may still become
-// valid again. If it does, no other process has found it dead before, so none has collected what
-// the transaction has read.
+// waitUntilAlive is checkAlive after a read. A transaction that only reads may belong to a
+// verification that takes hours and that nothing starts over, so it waits while this process may
+// still become valid again. If it does, no other process has found it dead before, so none has
+// collected what the transaction has read.
 func (t *Txn) waitUntilAlive(ctx context.Context) error {
 	err := t.db.checkAlive()
 	for begun := time.Now(); err != nil && t.readOnly && time.Since(begun) < aliveWithin; err = t.db.checkAlive() {
@@ -311,8 +311,8 @@ func (t *Txn) waitUntilAlive(ctx context.Context) error {
 }
 
 // FoundDead returns an error that matches ErrDead if other processes have found this one dead.
-// A process that is merely not valid may become valid again: while the table, in which it shows
-// signs of life, is out of reach, no process can find another one dead.
+// A process that is merely not valid may become valid again: the signs of life are in the
+// table, so while the table is out of reach, no process can find another one dead.
 func (db *DB) FoundDead(ctx context.Context) error {
 	if db.shared == nil {
 		return nil

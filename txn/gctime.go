@@ -45,8 +45,9 @@ type timeSample struct {
 // 16 bytes of memory.
 const samplesPerHistory = 4096
 
-// load reads the samples in the table. If several processes took them, by clocks that
-// differ, a sample may be older than the one before; it then counts as that one.
+// load reads the samples in the table. If processes whose clocks differ took them, a
+// sample may have a smaller timestamp than the one before it; it then gets that one's
+// timestamp.
 func (h *timeline) load(ctx context.Context, table store.Table) error {
 	if h.keep <= 0 {
 		return nil
@@ -96,9 +97,9 @@ func (h *timeline) firstAfter(t time.Time) int {
 
 // TimestampAt returns a timestamp at which the state of a time of day can be read,
 // or a slightly later state: samples are 1/4096 of the history apart, and at least a
-// second. It returns 0 if the history does not reach back so far; without a history it never
-// does. The timestamp may be below the safe point: see Oldest. Hold keeps it
-// readable until it is read.
+// second. It returns 0 if the history does not reach back that far; without a history it
+// never does. The timestamp may be below the safe point: see Oldest. Hold keeps it readable
+// until it is read.
 func (db *DB) TimestampAt(t time.Time) uint64 {
 	h := &db.point.history
 	h.mu.Lock()

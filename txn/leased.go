@@ -15,19 +15,19 @@ import (
 // their notifications are useless to all others. There may be many: ranks are debounced, so a
 // load leaves notifications of rank and rerank behind for each of its pages, and every other
 // process would read past them in each scan. So they have a group of their own, leasedGroup.
-// Only the holder of the lease scans it, and callers that need all notifications.
+// Only the holder of the lease scans it, apart from callers that need all notifications.
 //
 // Invariants:
 //
 //  1. A notification means the same in leasedGroup and in notifyGroup. A search for one reads both.
-//  2. A process that does not know that an observer has a lease sends to notifyGroup: an earlier
-//     version, or one without that observer. So the holder of a lease scans notifyGroup as well,
-//     and the removal of such a notification removes it from both groups.
+//  2. A process that does not know that an observer has a lease (an earlier version, or one
+//     without that observer) sends to notifyGroup. So the holder of a lease scans notifyGroup as
+//     well, and the removal of such a notification removes it from both groups.
 //  3. A process that runs an observer without a lease, and finds a notification of it in
 //     leasedGroup, moves it to notifyGroup (MoveLeased). Its sender has other settings: with one
 //     shard of the index files, refresh has a lease, and with several it has none.
 //  4. A table that one process uses alone has none in leasedGroup, so its commits need not care.
-//     It may have had some, as the copy of a shared table: opening it moves them.
+//     A copy of a shared table may have some; opening it moves them.
 //
 // While the holder of a lease runs a version that does not know leasedGroup, the notifications
 // there wait. The next holder that knows the group finds them.

@@ -46,8 +46,8 @@ type dataCell struct {
 }
 
 // scanData fetches the values of data cells in the rows from first to last, or until they fill a
-// page; rest is then the row at which it ended. It meets their earlier versions as well, which nobody
-// has collected yet.
+// page; rest is then the row at which it ended. It also meets earlier versions that have not been
+// collected yet.
 func (t *Txn) scanData(ctx context.Context, group string, first, last []byte, apart map[dataCell]int, values []Value) (rest []byte, err error) {
 	end := append(last[:len(last):len(last)], 0)
 	size := 0

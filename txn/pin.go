@@ -73,8 +73,8 @@ func (s *pinSet) oldest(least uint64, now time.Time) uint64 {
 	return least
 }
 
-// Pin makes a pin, or moves the one of that name. With TS 0 it pins the current moment.
-// It returns the pin as it was stored. Errors: one that matches
+// Pin makes a pin, or moves the existing one of that name. With TS 0 it pins the
+// current moment. It returns the pin as it was stored. Errors: one that matches
 // ErrBelowSafePoint, with nothing changed; those of the store.
 func (db *DB) Pin(ctx context.Context, p Pin) (Pin, error) {
 	if p.Name == "" || strings.ContainsRune(p.Name, 0) {

@@ -30,7 +30,7 @@ import (
 // The other rows follow concurrently, several at a time. Their order does not matter:
 // transactions do not follow a common order anyway, because each begins with its own
 // primary. There is no deadlock, because a transaction that finds a lock gives up instead
-// of waiting. Concurrency matters because a transaction of a batch of pages locks two
+// of waiting. Concurrency matters because the transaction for a batch of pages locks two
 // hundred rows: with a store that is 2 ms away, locking one row after the other would hold
 // the first ones for half a second, while their readers wait.
 func (c *committing) prewrite(ctx context.Context) error {

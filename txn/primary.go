@@ -18,12 +18,12 @@ import (
 //	locked       not applied so far                      retry; after many failures, give up
 //	nothing      applied or refused, nobody can tell     report that, and undo nothing
 //
-// The last case is that of a process that was stopped, and that others have found dead: they
-// have collected the record of its commit, or of its rollback.
+// The last case arises if this process was stopped and others found it dead: they have
+// collected the record of its commit, or of its rollback.
 //
 // Rolling back races with our own late mutation, and must not undo a commit. So the
-// primary is rolled back under the same guard as the mutation, that the lock still
-// exists: only one of the two can be applied.
+// primary is rolled back under the same guard as the mutation (that the lock still
+// exists), so only one of the two can be applied.
 //
 // commitPrimary ignores the end of ctx; finishTimeout bounds the attempts.
 func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {

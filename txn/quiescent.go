@@ -12,7 +12,7 @@ import (
 // their own. It takes no timestamp. It works for a table that several processes share,
 // because it asks only the table and the oracle, in this order:
 //
-//  1. ts is the last timestamp that anybody has taken.
+//  1. ts is the last timestamp that any process has taken.
 //  2. The table has no lock. A transaction with a commit timestamp up to ts had all its
 //     locks in the table before it took that timestamp. So it has ended: what it wrote can
 //     be read, and the notifications that it sent are in the table, unless they were
@@ -26,14 +26,14 @@ import (
 //     second scan finds what it sent. Notifications move from leasedGroup to notifyGroup
 //     (MoveLeased), and never back, so leasedGroup comes first: a scan of both does not miss what
 //     moves meanwhile.
-//  4. Nobody has taken a timestamp since. So these runs committed at ts or below it, and
-//     what they sent was in the table at step 3, too.
+//  4. No process has taken a timestamp since. So these runs committed at ts or below it,
+//     and what they sent was already in the table at step 3.
 //
 // There is one exception, which does no harm. A transaction that only sends weak
 // notifications has no lock, so it may send them after step 3 with a timestamp up to ts. It
 // changes nothing that can be read, so this is like a transaction that begins afterwards. A
-// run of an observer is no such exception: the notification that triggered it stays
-// in the table until it has sent its own.
+// run of an observer is not such an exception: the notification that triggered it stays in
+// the table until it has sent its own.
 //
 // Before step 1, Quiescent resolves the locks of dead processes, because no other
 // transaction may ever find them.

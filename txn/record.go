@@ -80,7 +80,7 @@ type lockRecord struct {
 	// inline holds the future value if it is short.
 	inline bool
 	value  []byte
-	// acks are the observers whose run this transaction is, if this cell is
+	// acks are the observers whose runs this transaction performs, if this cell is
 	// their trigger: a process that rolls it forward must acknowledge too
 	// (fluo#660 shows what happens otherwise).
 	acks []string

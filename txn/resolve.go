@@ -124,7 +124,7 @@ func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
 }
 
 // nothingSince holds if the primary still has neither lock nor record of the
-// transaction, given that nothing up to newest was one.
+// transaction, given that it had none up to newest.
 func nothingSince(lock lockRecord, newest uint64) []store.Selector {
 	p := lock.primary
 	return []store.Selector{
@@ -185,7 +185,7 @@ func (db *DB) clearLock(ctx context.Context, row string, c Column) error {
 // these are all locks. Readers would resolve each lock when they find it. But a lock that
 // no reader finds keeps the group of locks from being empty, and only an empty group
 // costs readers nothing (the store answers from memory). Locks of live owners remain. It
-// returns how many were resolved.
+// returns how many locks it resolved.
 func (db *DB) ResolveAbandoned(ctx context.Context) (n int, err error) {
 	err = db.eachLock(ctx, store.MaxTS, func(c store.Cell) error {
 		resolved, err := db.resolveLock(ctx, c)

@@ -80,8 +80,8 @@ func (t *Txn) scanCells(ctx context.Context, group, start, end, column string, f
 }
 
 // cellPage is a page of cells whose bytes are in one buffer, which the next page reuses. fn
-// is called when the page is complete and the engine's scan has ended, because fn may read
-// from the engine, too.
+// is called when the page is complete and the engine's scan has ended, because fn may
+// itself read from the engine.
 type cellPage struct {
 	column string
 	bytes  []byte

@@ -68,8 +68,9 @@ func (t *Txn) read(ctx context.Context, cell Cell) (_ Value, fresh bool, _ error
 	return v, true, nil
 }
 
-// GetRow reads all columns that a row has in one group, in one look-up, by name.
-// Later Gets of that row and group are answered from memory.
+// GetRow reads all columns that a row has in one group in one look-up. It
+// returns them sorted by name. Later Gets of that row and group are answered
+// from memory.
 func (t *Txn) GetRow(ctx context.Context, row, group string) ([]Version, error) {
 	if err := t.readable(); err != nil {
 		return nil, err

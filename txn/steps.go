@@ -6,7 +6,7 @@ import "errors"
 // itself. For tests.
 var ErrCrash = errors.New("txn: crash")
 
-// Step is a point of the protocol at which a process may die, or a test may stop
+// Step is a point of the protocol at which a process can die, or a test can stop
 // it: a failpoint. Without Options.Step it costs a comparison with nil.
 type Step struct {
 	// Name is the argument of Options.Step, or, for a step of the store, of

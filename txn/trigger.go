@@ -31,9 +31,10 @@ func (t *Txn) Answer(tr Trigger) {
 }
 
 // Handled says that this transaction does itself what an observer would do after its write
-// of a cell. So the write does not wake that observer. A notification by Notify does.
+// of a cell. So the write does not wake that observer. A notification by Notify still
+// does.
 //
-// It saves a notification and a run, and moves a duty to the caller: the transaction must
+// It saves a notification and a run, but gives the caller a duty: the transaction must
 // conflict with every run of the observer that could undo its work, by writing what the
 // observer writes.
 func (t *Txn) Handled(row string, c Column, observer string) {
