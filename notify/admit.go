@@ -19,8 +19,8 @@ import (
 //
 // A caller that waits because the backlog is full lets debounced rows run as soon as
 // their upstream has no work, because they may fill it. One that waits because of an
-// old row does not: more rows to run would make it wait longer, and each page that is
-// loaded then would find rows run too early that it has to change again. (A crawl on a
+// old row does not: more rows to run would make it wait longer, and the pages loaded
+// afterwards would have to change again the rows that ran too early. (A crawl on a
 // busy machine wrote each document three times for this reason.)
 //
 // Both bounds are soft: every admitted caller adds to the backlog. With a Stepper

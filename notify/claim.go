@@ -191,7 +191,7 @@ func (l leasedRuns) Leave() {
 	}
 }
 
-// runShared is run on a table that other processes use, too.
+// runShared is run for a table that other processes use as well.
 func (p *Pipeline) runShared(ctx context.Context, batch []*entry) {
 	o := &p.registry.list[batch[0].observer]
 	began := time.Now()

@@ -26,9 +26,10 @@ import (
 // A cooldown delays debounced rows only. It does not delay rows in spare time (spare.go), nor rows
 // that are continued or tried again. Whatever ends a debounce early ends a cooldown as well: an
 // idle upstream, and a caller that waits for the queue to empty (idle.go), because such a caller
-// needs all rows to run. With Observer.CooldownWhenIdle, an idle upstream does not: a page that
-// changes every few seconds would otherwise keep such an observer at work all the time. (On a table
-// that several processes share it does, because the waiting caller may be in another process.)
+// needs all rows to run. With Observer.CooldownWhenIdle, an idle upstream does not end it: a page
+// that changes every few seconds would otherwise keep such an observer at work all the time. (On a
+// table that several processes share, it does, because the waiting caller may be in another
+// process.)
 
 // burst is the state of the last burst of an observer.
 type burst struct {
@@ -52,8 +53,8 @@ func (q *queue) runBegins(observer int) {
 	}
 }
 
-// runEnds is called after rows of an observer came back from a worker. Runs that overlap
-// count once.
+// runEnds is called after rows of an observer have come back from a worker. Runs that
+// overlap count once.
 func (q *queue) runEnds(observer int, now time.Time) {
 	o, b := &q.registry.list[observer], &q.bursts[observer]
 	if o.Cooldown == 0 || q.busy[observer] > 0 {
@@ -105,7 +106,7 @@ func (o *Observer) cooldownAfter(took time.Duration) time.Duration {
 	return time.Duration(o.Cooldown * float64(took))
 }
 
-// releaseDue makes the entries ready that are due. It delays those of observers that cool down, and
+// releaseDue makes the due entries ready. It delays those of observers that cool down, and
 // deferrable ones. It asks once for each observer whether it cools down, so that rows that are due
 // together are in one burst.
 func (q *queue) releaseDue(now time.Time) {

@@ -28,10 +28,10 @@ var (
 )
 
 var (
-	// errEarly: a notification was found in the table before start timestamps have
-	// reached the commit that sent it. They will at once.
+	// errEarly: a notification was found in the table before start timestamps had
+	// reached the commit that sent it. They soon will.
 	errEarly = errors.New("notify: the notification has a future timestamp")
-	// errBegin: the run could not begin, which no row has caused.
+	// errBegin: the run could not begin. No row caused that.
 	errBegin = errors.New("notify: begin")
 	// errGoexit: the observer ended its goroutine, and with it the worker.
 	errGoexit = errors.New("the observer called runtime.Goexit (t.FailNow does)")

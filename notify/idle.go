@@ -95,10 +95,10 @@ func (q *queue) addWaiter() (end func()) {
 	}
 }
 
-// releaseDebounced makes the debounced entries ready whose upstream is idle.
-// Only the end of a run makes upstream inactive, so the queue
-// calls it there, and in runTimer. It returns the time until it would release entries
-// if no work arrives, or 0 if that is unknown.
+// releaseDebounced makes ready the debounced entries whose upstream is idle. Only the
+// end of a run makes upstream inactive, so the queue calls it there, and in runTimer.
+// It returns the time until it would release entries if no work arrives, or 0 if that
+// is unknown.
 func (q *queue) releaseDebounced(now time.Time) (wait time.Duration) {
 	if q.allDebounced() == 0 {
 		return 0

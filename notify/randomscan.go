@@ -118,7 +118,7 @@ func (p *Pipeline) scanFrom(ctx context.Context, first string) (found int, met b
 }
 
 // take locks the notified rows that this process may run, and adds them to the queue. It
-// reports how many it has got, and whether another process had one of them.
+// reports how many it has taken, and whether another process had one of the others.
 func (p *Pipeline) take(ctx context.Context, notes []txn.Notification) (got int, met bool) {
 	var free []txn.Notification
 	var names []string

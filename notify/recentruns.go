@@ -8,9 +8,9 @@ import (
 // recentRuns records when the rows of an observer were last run, for about as long as that can
 // delay them. It has two generations, and drops the older one as a whole.
 //
-// A load has run 100,000 rows in that time. So the records hold hashes of rows and no pointers:
-// the garbage collector does not look at them. Of two rows with the same hash of 64 bits, one
-// may be delayed as if it had run when the other did.
+// In one load, 100,000 rows ran in that time. So the records hold hashes of rows and no
+// pointers: the garbage collector does not look at them. Of two rows with the same hash of 64
+// bits, one may be delayed as if it had run when the other did.
 type recentRuns struct {
 	began      time.Time // times of records count from here
 	young, old map[uint64]runRecord

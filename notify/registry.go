@@ -46,8 +46,8 @@ type Observer struct {
 	CooldownWhenIdle bool
 	// DeferRows, in addition to Debounce, delays rows whose notifications were all
 	// deferrable (txn.Txn.NotifyDeferrable) until that many rows have gone through
-	// Upstream, or a quarter of those before if that is more, but for no longer than
-	// MaxDefer (deferrable.go). 0: no such delay.
+	// Upstream (or a quarter of the rows that went before, if that is more), but for
+	// no longer than MaxDefer (deferrable.go). 0: no such delay.
 	DeferRows int64
 	MaxDefer  time.Duration
 	// Spare lets a worker that has nothing else to do run debounced rows of this observer

@@ -19,8 +19,9 @@ import (
 //   - While a caller waits for the queue to empty, upstream finishes first, as always
 //     (idle.go), and then all debounced rows run. Without this rule, pages at the end of a
 //     load were exported before their ranks were known, and then again.
-//   - Only urgent rows are run so. Deferrable notifications (txn.Txn.NotifyDeferrable)
-//     come in crowds, such as those of a page to which every other page links.
+//   - Only urgent rows run in spare time. Deferrable notifications
+//     (txn.Txn.NotifyDeferrable) come in crowds, such as those of a page to which
+//     every other page links.
 //   - While a batch of the observer runs, rows that are notified gather for the next one,
 //     until there are spareBatch of them. So batches grow with the load. Under full load
 //     no worker ever comes here.
