@@ -15,7 +15,7 @@ type batch struct {
 	rd      *reader // the store before the group
 	txn     *badger.Txn
 	latest  *latestCells
-	lone    bool // the group has one operation on Latest groups, as a lock is
+	lone    bool // the group has a single operation on Latest groups, such as a lock
 	effects []effect
 	bounds  bounds
 	large   bool    // some value is for the value log
@@ -178,7 +178,7 @@ func (b *batch) prepare(group []*request) (err error) {
 	return err
 }
 
-// pointTo takes a long value for a blob file, and returns what points to it.
+// pointTo collects a long value for a blob file, and appends its pointer to dst.
 func (b *batch) pointTo(dst, value []byte) []byte {
 	p := b.blob
 	p.length, p.sum = uint32(len(value)), blobSum(value)

@@ -14,20 +14,20 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 )
 
-// A long value whose cell was deleted, or replaced, is waste. A pass over the pointers
-// finds out how much of each blob file is. Of a file that has much waste, the values that
-// are left are written again, like any other write, and the file is removed. Unlike the
-// collector of Badger's value log, a pass cannot bring a deleted cell back: a value is
-// moved by a group of writes, under writeMu, if its cell still exists and points to it. So a
-// later delete has a greater sequence number than the moved pointer.
+// A long value whose cell was deleted, or replaced, is waste. A pass over the pointers finds
+// out how much of each blob file is waste. If a file has much of it, the remaining values
+// are written again, like any other write, and the file is removed. Unlike the collector of
+// Badger's value log, a pass cannot bring a deleted cell back: a value is moved by a group
+// of writes, under writeMu, if its cell still exists and points to it. So a later delete has
+// a greater sequence number than the moved pointer.
 //
 // A file may be removed when nothing can ever read it again:
 //
 //   - No pointer in the newest view leads to it, which a second pass verifies, and no new
 //     one will: values are only ever appended to the newest file, which is not removed.
-//   - No older view is open. One may see a pointer that was replaced.
-//   - What was in memory is in tables (flush). Otherwise a lost machine could lose the
-//     moved pointers and with them bring the old ones back.
+//   - No older view is open. An older view may see a pointer that has been replaced.
+//   - What was in memory is in tables (flush). Otherwise a machine that crashes could
+//     lose the moved pointers, and so bring the old ones back.
 //
 // A process that dies in between leaves duplicate values, which are waste, and files
 // without values, which the next pass removes.
@@ -38,7 +38,7 @@ import (
 const (
 	leastWaste    = 64 << 20 // for a pass
 	blobPassEvery = 5 * time.Second
-	// blobWaste is the part of a file that must be waste for it to be collected.
+	// blobWaste is the fraction of a file that must be waste for it to be collected.
 	blobWaste = 0.4
 	// leastCollected is the smallest size at which the newest file is collected.
 	leastCollected = 1 << 20
@@ -75,9 +75,9 @@ func (db *DB) passBlobs(ctx context.Context) error {
 	})
 }
 
-// wasteEstimate estimates how much becomes waste: each time a cell is removed from a column
-// that has had long values since the table was opened, as much as the average of them.
-// The sizes of the removed values would have to be read.
+// wasteEstimate estimates how much becomes waste. Each cell that is removed counts as one
+// average long value if its column has had long values since the table was opened. To learn
+// the actual sizes, the removed values would have to be read.
 type wasteEstimate struct {
 	columns      map[string]struct{} // a group's id and a column
 	name         []byte              // scratch
@@ -100,7 +100,7 @@ func (w *wasteEstimate) put(g *group, column []byte, length int) {
 	}
 }
 
-// removed returns about how much a removed cell leaves.
+// removed returns roughly how much waste a removed cell leaves.
 func (w *wasteEstimate) removed(g *group, column []byte) int64 {
 	if w.count == 0 || g.Latest {
 		return 0
@@ -113,7 +113,7 @@ func (w *wasteEstimate) removed(g *group, column []byte) int64 {
 }
 
 // collectBlobsOnce empties and removes the blob files whose share of waste is at least
-// that. The caller holds reclaiming.
+// waste. The caller holds reclaiming.
 func (db *DB) collectBlobsOnce(ctx context.Context, waste float64) error {
 	usage, _, err := db.blobUsage(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func (db *DB) collectBlobsOnce(ctx context.Context, waste float64) error {
 	if err != nil {
 		return err
 	}
-	if db.views.oldest() >= db.emptiedAt { // else the next pass removes the files
+	if db.views.oldest() >= db.emptiedAt { // otherwise the next pass removes the files
 		for number, f := range victims {
 			if usage[number] == 0 {
 				err = errors.Join(err, db.blobs.remove(f))
@@ -163,16 +163,16 @@ func (db *DB) noteWaste(usage map[uint32]int64) {
 	db.blobs.waste.Store(max(waste, 0))
 }
 
-// all returns the files that there are now.
+// all returns the current files.
 func (b *blobs) all() map[uint32]*blobFile {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return maps.Clone(b.files)
 }
 
-// spare begins a new file if the newest one is among those that are to be collected; but
-// it leaves out a file with few bytes, which is not worth it. It runs in the committer's
-// goroutine.
+// spare begins a new file if the newest one is to be collected. If that has few bytes,
+// which is not worth it, spare takes it out of victims instead. It runs in the
+// committer's goroutine.
 func (b *blobs) spare(victims map[uint32]*blobFile) error {
 	f := b.newest
 	if f == nil || victims[f.number] == nil {
@@ -247,7 +247,7 @@ func (r *reader) pointersOf(ctx context.Context, g *group, fn func(key []byte, p
 	return nil
 }
 
-// moveBlobs writes the values that are left in some files again.
+// moveBlobs writes the remaining values of some files again.
 func (db *DB) moveBlobs(ctx context.Context, victims map[uint32]*blobFile) error {
 	v := db.views.acquire()
 	defer db.views.release(v)
@@ -276,7 +276,7 @@ func (db *DB) moveBlobs(ctx context.Context, victims map[uint32]*blobFile) error
 	return err
 }
 
-// moveSome is the write of moveBlobs, in one group. It runs in the committer's goroutine.
+// moveSome makes one group of writes for moveBlobs. It runs in the committer's goroutine.
 func (db *DB) moveSome(keys [][]byte, victims map[uint32]*blobFile) error {
 	c := db.committer
 	rd := &db.views.current.Load().reader

@@ -40,8 +40,8 @@ func (p *progress) cutLostValues(logs []*memlog.Log, values *blobs) error {
 	return nil
 }
 
-// firstLost returns where the first group begins in the log that points to a missing
-// value, and the pointer; 0 for none.
+// firstLost returns where in the log the first group begins that points to a missing
+// value, and the pointer. It returns 0 if there is no such group.
 func firstLost(l *memlog.Log, values *blobs) (at int64, lost pointer, err error) {
 	var (
 		value  []byte

@@ -22,22 +22,24 @@ import (
 // rewrites pointers of 17 bytes, and not pages. Without blob files each byte was written
 // more than four times, and the tables did not fit into the block cache.
 //
-// A blob file has a header, and then values back to back. Everything else that is known of
-// a value is in its pointer. Only the committer appends, always to the newest file; no byte
-// of a blob file ever changes. blobgc.go removes files.
+// A blob file has a header, and then values back to back. Everything else that is known
+// about a value is in its pointer. Only the committer appends, always to the newest file;
+// no byte of a blob file ever changes. blobgc.go removes files.
 //
-// The order of writes is what makes a pointer good:
+// The order of writes ensures that every pointer has its value:
 //
-//  1. The value is appended before its pointer goes to Badger's log. Both are in the
-//     system's cache then. So after a killed process each pointer has its value.
-//  2. A value is on the disk before any table file is that has its pointer (blobsync.go).
-//     So after a lost machine each pointer in a table has its value.
-//  3. Without SyncWrites, the log of a memtable may reach the disk before the values do.
-//     So after a lost machine the logs are searched for pointers without values, and cut
-//     before the first group that has one (bloblost.go), as if the log had been torn there.
+//  1. The value is appended before its pointer goes to Badger's log. Both are then
+//     in the system's cache. So if the process is killed, each pointer still has its
+//     value.
+//  2. A value is on the disk before any table file that has its pointer (blobsync.go). So
+//     if the machine crashes, each pointer in a table still has its value.
+//  3. Without SyncWrites, the log of a memtable may reach the disk before the values do. So
+//     after the machine has crashed, the logs are searched for pointers without values, and
+//     cut before the first group that has one (bloblost.go), as if the log had been torn
+//     there.
 //  4. With SyncWrites, the value is on the disk before the log is.
 //
-// Damage never looks like a missing or another value: the pointer has the checksum.
+// Damage never looks like a missing value or a different one: the pointer has the checksum.
 type blobs struct {
 	dir       string
 	fileBytes int64
@@ -86,7 +88,7 @@ func (p pointer) append(dst []byte) []byte {
 	return dst
 }
 
-// parsePointer returns the pointer that a stored value of a versioned group is, if it is one.
+// parsePointer parses a stored value of a versioned group, if it is a pointer.
 func parsePointer(stored []byte) (p pointer, ok bool) {
 	if len(stored) != pointerBytes || stored[0] != blobPointer {
 		return p, false
@@ -119,8 +121,8 @@ func openBlobs(dir string) (b *blobs, err error) {
 	return b, nil
 }
 
-// openFile opens a blob file. One that is not longer than a header, and has none, was being
-// made when the process or the machine ended: nothing points into it.
+// openFile opens a blob file. A file that has no header, and is not longer than one, was
+// being made when the process or the machine ended. Nothing points into it.
 func (b *blobs) openFile(name string, sync bool) error {
 	number, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), blobSuffix), 10, 32)
 	if err != nil {
@@ -168,8 +170,8 @@ func (b *blobs) next(n int) (file, offset uint32, err error) {
 	return b.newest.number, uint32(b.newest.size.Load()), nil
 }
 
-// rotate makes a new file. The one before is on the disk afterwards, so only the newest one
-// is ever to be synced.
+// rotate makes a new file. The previous one is on the disk afterwards, so only the newest
+// one ever needs a sync.
 func (b *blobs) rotate() error {
 	number := uint32(1)
 	if b.newest == nil {
@@ -208,7 +210,8 @@ func (b *blobs) name(number uint32) string {
 	return filepath.Join(b.dir, fmt.Sprintf("%06d%s", number, blobSuffix))
 }
 
-// append writes values where next has said. The caller holds the committer's writeMu.
+// append writes values at the place that next has returned. The caller holds the
+// committer's writeMu.
 func (b *blobs) append(values []byte) error {
 	if len(values) == 0 {
 		return nil
@@ -278,8 +281,8 @@ func (b *blobs) close() (err error) {
 	return err
 }
 
-// value returns the value of a cell of a versioned group: a part of stored, or, of a long
-// one, a slice of its own, which begins with what is in to.
+// value returns the value of a cell of a versioned group. A short value is a part of
+// stored. A long one is in a slice of its own, which begins with the contents of to.
 func (b *blobs) value(to, stored, key []byte) (value []byte, long bool, err error) {
 	if p, ok := parsePointer(stored); ok {
 		value, err = b.read(to, p)

@@ -17,15 +17,15 @@ import (
 // between the two. It logs a line (flushingMemtable), but only once the goroutine may run.
 //
 // So the committer itself counts what is in the memtable, and before it commits to one that
-// may be full, it syncs the values of all groups before. The count is an upper bound
-// (memtableFill), too high by a few thousandths: in that stretch each commit syncs what
-// came since the one before, which is little. To keep the committer from waiting for much,
-// a goroutine syncs whenever syncAhead bytes have come together.
+// may be full, it syncs the values of all earlier groups. The count is an upper bound
+// (memtableFill), too high by a few thousandths. In that stretch each commit syncs what was
+// added since the previous one, which is little. So that the committer never waits for
+// long, a goroutine syncs whenever syncAhead bytes have accumulated.
 //
-// The line in the log sets the count back. It also checks it: if a memtable was full before
+// The line in the log resets the count. It also checks it: if a memtable was full before
 // the count said so, the values are synced at once, and Stats.LateSyncs counts it. Then,
-// for the milliseconds of that sync, a lost machine could leave a table without its values.
-// Tests hold that this never happens.
+// for the milliseconds of that sync, a crash of the machine could leave a table without its
+// values. Tests check that this never happens.
 
 const (
 	syncAhead        = 8 << 20
@@ -48,10 +48,10 @@ func (b *blobs) sync() error {
 	return nil
 }
 
-// dirty says that something may not be on the disk.
+// dirty reports whether something may not be on the disk yet.
 func (b *blobs) dirty() bool { return b.synced.Load() < b.written.Load() }
 
-// syncInBackground syncs until the context ends. An error stays for the committer.
+// syncInBackground syncs until the context ends. It leaves an error to the committer.
 func (b *blobs) syncInBackground(ctx context.Context) {
 	for {
 		select {
@@ -63,13 +63,13 @@ func (b *blobs) syncInBackground(ctx context.Context) {
 	}
 }
 
-// memtableFill bounds how full Badger's memtable is. Badger takes one for full when its
+// memtableFill bounds how full Badger's memtable is. Badger considers one full when its
 // skip list or its log has the size of a memtable.
 //
-// An entry takes in the skip list its key and its value and nodeBytes, and 4 bytes more
-// for each level of its node. The height of a node is drawn: each further level has a
-// probability of a third. So it is 3/2 on average, and over many entries hardly more:
-// the bound is the mean and 16 standard deviations.
+// In the skip list, an entry takes its key, its value, nodeBytes, and 4 bytes for each
+// level of its node. The height of a node is random: each further level has a
+// probability of a third. So it is 3/2 on average, and hardly more over many entries:
+// the bound is the mean plus 16 standard deviations.
 type memtableFill struct {
 	size    int64 // of a full one
 	flushes *atomic.Uint64
@@ -84,13 +84,13 @@ const (
 	levelsMean   = 4 * 1.5    // bytes
 	levelsSpread = 4 * 0.8661 // standard deviation
 	fillSlack    = 8 << 10    // what opening a table writes, and the first node
-	// In the log, an entry has a head, a checksum and Badger's version, and each
-	// transaction one entry more.
+	// In the log, an entry has a head, a checksum and Badger's version. Each
+	// transaction adds one more entry.
 	logEntryBytes = 24
 	logGroupBytes = 64
 )
 
-// mayBeFull says that the next commit may find the memtable full.
+// mayBeFull reports whether the next commit may find the memtable full.
 func (m *memtableFill) mayBeFull() bool {
 	n := float64(m.entries)
 	list := m.bytes + m.entries*nodeBytes + int64(n*levelsMean+16*levelsSpread*math.Sqrt(n))
@@ -144,9 +144,9 @@ func (c *committer) commitWith(long []byte, txn *badger.Txn, entries, bytes int)
 }
 
 // commitAt commits a transaction at the next sequence number. If the memtable is full, Badger waits
-// until it has written out an earlier one. It tries that for ever, so after failsMany failures
-// commitAt returns. Badger may still write the transaction later, from the planner's buffers: they
-// are not used again, because the table accepts no more writes.
+// until it has written out an earlier one. Badger tries that for ever, so commitAt returns after
+// failsMany failures. Badger may still write the transaction later, from the planner's buffers:
+// they are not used again, because the table accepts no more writes.
 func (c *committer) commitAt(txn *badger.Txn) error {
 	if !c.fill.mayBeFull() {
 		return txn.CommitAt(c.seq+1, nil)
@@ -163,7 +163,7 @@ func (c *committer) commitAt(txn *badger.Txn) error {
 	}
 }
 
-// isLong says that a value of a group is kept in a blob file.
+// isLong reports whether a value of a group is kept in a blob file.
 func (db *DB) isLong(g *group, value []byte) bool {
 	return !g.Latest && len(value) >= db.blobBytes
 }

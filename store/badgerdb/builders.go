@@ -16,8 +16,8 @@ import (
 // in a pool for the next tables. The table of a memtable takes 2.4 times the memtable's
 // size, while a compaction builds tables of a few MiB. As the pool gives out its members
 // in turn, all eight grow to what a memtable needs: 336 MiB with memory: 600, which is
-// more than all else that is alive. Badger gives one of them up when no table was built
-// for two seconds, which never happens during a load.
+// more than everything else on the heap. Badger releases one of them when no table was
+// built for two seconds, which never happens during a load.
 //
 // So the program empties the pool every now and then. Badger has no option for that and
 // does not export the pool, so its field is read by reflection. The pool's methods are
@@ -50,7 +50,7 @@ func freeBuilders(ctx context.Context, pool *z.AllocatorPool) {
 	}
 }
 
-// emptyPool releases what is in the pool and returns how many bytes that were.
+// emptyPool releases what is in the pool and returns its size in bytes.
 func emptyPool(pool *z.AllocatorPool) (freed uint64) {
 	for {
 		a := pool.Get(poolProbe, "")

@@ -64,8 +64,8 @@ func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blo
 	return checkProgress(dir, m, greatest, values, opts.Logger)
 }
 
-// checkPlain: a log or the registry of keys says at its beginning that it is not
-// encrypted. A log of no bytes is one that was being made.
+// checkPlain checks that a log, or the registry of keys, says at its beginning
+// that it is not encrypted. An empty log is one that was being made.
 func checkPlain(file string) error {
 	at, plain := int64(0), make([]byte, 8) // the key id
 	log := true

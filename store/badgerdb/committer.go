@@ -169,13 +169,13 @@ func (c *committer) admit(n int) error {
 	return nil
 }
 
-// fail lets the table accept no more writes, and returns the error that they get.
+// fail makes the table refuse all further writes, and returns the error that they get.
 func (c *committer) fail(err error) error {
 	c.failed = fmt.Errorf("%w: %w", store.ErrBroken, err)
 	return c.failed
 }
 
-// broken is why the table accepts no more writes, nil if it does.
+// broken returns the reason why the table accepts no more writes, or nil if it does accept them.
 func (c *committer) broken() error {
 	if err := c.db.failed.err(); err != nil && c.failed == nil {
 		return c.fail(err)

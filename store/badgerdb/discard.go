@@ -14,7 +14,7 @@ import (
 
 // Badger counts in the file DISCARD how much of each file of the value log is waste. It
 // has no checksum, and Badger believes every byte: a file that was cut makes it write
-// beyond its end, and a file number that cannot be makes it look for a file to collect for
+// beyond its end, and an impossible file number makes it search for a file to collect for
 // ever, with the value log locked. The counts only choose what is collected, so a file
 // that cannot be right is removed; compactions count again from there.
 //

@@ -5,15 +5,15 @@
 // All writes go through one committer, which writes what has queued up as one
 // Badger transaction (committer.go says why that is atomic, and what a crash
 // leaves). Reads go to Badger directly, at the sequence number of the last whole
-// group (views.go says why they see no halves and wait for nobody). Most guards
-// are answered from memory (internal/newest, resident.go).
+// group (views.go says why they see whole groups only, and never wait). Most
+// guards are answered from memory (internal/newest, resident.go).
 //
 // Values of 1 KiB or more are in files of their own, which no compaction rewrites
 // (blobs.go); Badger has pointers to them.
 //
-// Badger takes damaged files for short ones. So its files are checked before it opens them:
-// the list of tables (internal/manifest), the tables (verifier.go, internal/tablefile) and
-// the logs (progress.go, internal/memlog).
+// Badger mistakes damaged files for short ones. So its files are checked before it opens
+// them: the list of tables (internal/manifest), the tables (verifier.go,
+// internal/tablefile) and the logs (progress.go, internal/memlog).
 //
 // Timestamps of cells are part of the keys (key.go, docs/format-store.md) and never
 // Badger versions: Badger keeps, below its discard version, only the newest entry

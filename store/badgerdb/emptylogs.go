@@ -15,7 +15,7 @@ import (
 
 // openManaged opens Badger. Badger creates its memtable and value-log files in two
 // steps, open and truncate. A process that is killed in between leaves a file of
-// length zero. Badger v4.9.6 takes such a file for a new one and refuses to open
+// length zero. Badger v4.9.6 mistakes such a file for a new one and refuses to open
 // (openMemTables and valueLog.open do not expect z.NewFile). This can happen when a
 // table is created and whenever a memtable is full. The file was never used, so
 // openManaged removes it first.

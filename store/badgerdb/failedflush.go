@@ -52,8 +52,8 @@ func newFailedFlushes(dir string) *failedFlushes {
 	return &failedFlushes{dir: dir, removed: make(map[uint64]bool), many: make(chan struct{}), held: make(chan struct{})}
 }
 
-// note is called between a flush that has failed and the next attempt. A compaction that is under
-// way may have removed files, too; it takes them out of the MANIFEST before.
+// note is called between a flush that has failed and the next attempt. A compaction under way may
+// also have removed files, but it takes them out of the MANIFEST first.
 func (f *failedFlushes) note(why error) {
 	list, err := manifest.Read(f.dir)
 	if err == nil {
@@ -92,7 +92,7 @@ func (f *failedFlushes) hold() bool {
 	}
 }
 
-// err is why the first flush has failed, nil if none has.
+// err returns the reason why the first flush failed, or nil if none has failed.
 func (f *failedFlushes) err() error {
 	if p := f.failure.Load(); p != nil {
 		return *p

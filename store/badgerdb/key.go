@@ -36,7 +36,7 @@ const (
 )
 
 // appendEscaped appends a name without its end mark: a prefix of all names that
-// start so.
+// start with it.
 func appendEscaped(dst, name []byte) []byte {
 	for {
 		i := bytes.IndexByte(name, 0)

@@ -9,8 +9,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// known is a Bloom filter of all rows and columns that have, or had, a cell, of versioned
-// groups that are not only scanned. Most reads of a load ask for what is not there: whether a
+// known is a Bloom filter of all rows and columns that have, or had, a cell in a versioned
+// group that is not only scanned. Most reads of a load ask for what is not there: whether a
 // URL was fetched, whether the target of a link has a rank. Timestamps are part of Badger's
 // keys, so Badger's own filters cannot answer that, and an iterator would have to look into
 // every level.
@@ -20,9 +20,9 @@ import (
 // answer "not there" is right for ever; a column that was deleted only costs a read.
 //
 // The filter leaves out groups that are only scanned: their columns are not read by name, and
-// they may have more of them than all others together. But a later opening may declare such a
-// group differently, and would then miss all of its cells. So the filter records which groups
-// it lacks, and an opening that needs one of them does not use it.
+// they may have more columns than all other groups together. But a later opening may declare
+// such a group differently, and would then miss all of its cells. So the filter records which
+// groups it lacks, and an opening that needs one of them does not use it.
 //
 // The filter is written when the table is closed, and read when it is opened, if the table
 // is as it was then. If not, because a process was killed or wrote without a filter, a scan
@@ -31,7 +31,7 @@ import (
 //
 // There are layers, because the bits of a filter cannot be spread over a larger one: when the
 // last layer is full, one of four times its size follows. Each is divided into blocks of
-// one line of the processor's cache, so a question costs one access to memory per layer.
+// one line of the processor's cache, so a look-up costs one access to memory per layer.
 type known struct {
 	layers atomic.Pointer[[]knownLayer] // only the committer appends
 	left   int64                        // remaining capacity of the last layer; the committer's
@@ -46,8 +46,8 @@ type knownLayer []atomic.Uint64
 const (
 	knownFirst      = 64 << 10 // bytes of the first layer
 	knownGrowth     = 4
-	knownBitsEach   = 12 // bits of a layer for each that it takes
-	knownBits       = 5  // bits that are set for one
+	knownBitsEach   = 12 // bits of a layer for each row or column
+	knownBits       = 5  // bits that are set for a row or column
 	knownBlockWords = 8
 	// knownMisses is how many reads must find nothing before the filter is made again.
 	knownMisses = 5000
@@ -117,8 +117,9 @@ func (k *known) addHash(h uint64) {
 	k.file.note(h)
 }
 
-// addColumn notes a column, by the head of its keys, and its row. Danger: that the filter
-// has the column already says nothing about the row, because it may only seem to have it.
+// addColumn notes a column, by the head of its keys, and its row. Danger: if the filter
+// has the column already, that says nothing about the row, because the filter may only
+// seem to have the column.
 func (k *known) addColumn(head []byte) {
 	k.add(head)
 	if end, err := rowEnd(head); err == nil { // the committer has made the head
@@ -126,7 +127,7 @@ func (k *known) addColumn(head []byte) {
 	}
 }
 
-// has says whether a row or column may be there.
+// has reports whether a row or column may be there.
 func (k *known) has(head []byte) bool {
 	h := xxhash.Sum64(head)
 	for _, l := range *k.layers.Load() {

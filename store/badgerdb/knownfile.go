@@ -33,8 +33,8 @@ import (
 const (
 	knownName  = "KNOWN"
 	knownMagic = "indexer known columns 2\n"
-	// knownTail is the part of a file that its records may have. Reading a hash takes longer than
-	// reading as many bits.
+	// The records may take one knownTail-th of a file. Reading a hash takes longer than reading
+	// as many bits.
 	knownTail = 8
 	// knownRecord is the length of a record without hashes.
 	knownRecord = 20
@@ -112,7 +112,7 @@ func (k *known) appendRecord(dir string, group uint64, manifest uint32) (appende
 	return true, nil
 }
 
-// recordKnown writes the filter of a table that was closed, unless the file is good still.
+// recordKnown writes the filter of a table that was closed, unless the file is still good.
 func (db *DB) recordKnown(opened baseline) error {
 	k, now := db.known.Load(), &db.mark.baseline
 	if k == nil || k.since.Load() == never || db.knownRead && opened.Group == now.Group && opened.List.Sum == now.List.Sum {
@@ -180,7 +180,7 @@ func parseKnown(b []byte, group uint64, manifest uint32, most int) *known {
 	return k
 }
 
-// readLayers reads the layers of a filter; none if they are not as a filter has them.
+// readLayers reads the layers of a filter. It returns none if they are not valid.
 func readLayers(r *partReader) (layers []knownLayer) {
 	for n := r.uint32(); n > 0 && !r.failed; n-- {
 		size := r.uint64()

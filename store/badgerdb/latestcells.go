@@ -2,9 +2,9 @@ package badgerdb
 
 import "bytes"
 
-// latestCells is what a group of writes has made of the columns of Latest groups so far. A
-// request may change such a column twice: an observer that notifies itself removes its
-// notification and sends another one.
+// latestCells holds what a group of writes has done to the columns of Latest groups so
+// far. A request may change such a column twice: an observer that notifies itself removes
+// its notification and sends another one.
 //
 // The next group reuses the memory. Heads are in the planner's buffer, which lives as
 // long as the group.

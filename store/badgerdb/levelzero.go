@@ -14,11 +14,11 @@ import (
 // each.
 const mostLevelZero = 20
 
-// admitLevelZero lets small tables of level 0 count for as much as they hold, when the table is
-// opened. Closing it writes a table to level 0, however little has changed. Compacting level 0
-// rewrites the whole next level, 256 MiB, because each table has keys from anywhere. By number
-// alone, every fifth process that changes a page would do that: with 400,000 pages, that
-// took 10 s of processor time.
+// admitLevelZero makes small tables of level 0 count by their size, when the table is opened.
+// Closing it writes a table to level 0, however little has changed. Compacting level 0 rewrites
+// the whole next level, 256 MiB, because each table has keys from anywhere. If they counted by
+// number, every fifth process that changes a page would do that: with 400,000 pages, that took
+// 10 s of processor time.
 func (s *sizes) admitLevelZero(dir string) error {
 	m, err := manifest.Read(dir)
 	if err != nil {
@@ -42,8 +42,8 @@ func (s *sizes) admitLevelZero(dir string) error {
 	return nil
 }
 
-// levelZeroTables returns how many tables in level 0 start a compaction, given that it has count of
-// them with that many bytes in all, and that usually full ones start one.
+// levelZeroTables returns how many tables in level 0 start a compaction. The level has count tables
+// with that many bytes in all. If all tables were full, as many as usually would start one.
 func levelZeroTables(usually, count int, bytes, memTable int64) int {
 	full := int(bytes / memTable)
 	return max(usually, min(count+max(usually-full, 0), mostLevelZero))

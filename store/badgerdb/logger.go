@@ -67,7 +67,8 @@ func (l *badgerLog) Warningf(format string, args ...any) {
 	l.to.Warnf("badger: "+trimmed(format), args...)
 }
 
-// Infof demotes: what Badger finds worth telling is detail to its user.
+// Infof logs at the debug level: what Badger finds worth telling is a detail to the user
+// of the table.
 func (l *badgerLog) Infof(format string, args ...any) {
 	l.to.Debugf("badger: "+trimmed(format), args...)
 }

@@ -35,8 +35,8 @@ import (
 //	├── through [8]    the last group at that time
 //	└── checksum [8]   of the four
 //
-// The baseline is replaced, by rename, whenever the table is opened or closed. The
-// slots are written through a memory map, in turn, after a group is in Badger's log and
+// The baseline is replaced, by rename, whenever the table is opened or closed. The slots
+// are written through a memory map, alternately, after a group is in Badger's log and
 // before any caller is answered. That costs some twenty nanoseconds, and survives a killed
 // process as the log does. If a process dies while it writes one slot, the other slot
 // holds the previous group; no caller was told of the later one.
@@ -227,8 +227,8 @@ func (m *mark) sawValueLog(dir string) {
 	}
 }
 
-// newestFile returns the greatest number that a file with an ending has for a name, 0 if
-// there is none.
+// newestFile returns the greatest number that is, with the ending, the name of a file; 0
+// if there is none.
 func newestFile(dir, ending string) (greatest uint64, err error) {
 	files, err := dirfile.Matching(filepath.Join(dir, dirfile.Badger), "*"+ending)
 	if err != nil {

@@ -32,8 +32,8 @@ type group struct {
 	id     byte
 }
 
-// pointRead says that columns of the group are read by name, and have many versions: hints
-// and known are for these.
+// pointRead reports whether columns of the group are read by name, and have many versions:
+// hints and known are for these.
 func (g *group) pointRead() bool { return !g.Latest && !g.Scanned }
 
 const (
@@ -100,7 +100,7 @@ func parseGroups(text string) (known map[string]group, next int, err error) {
 }
 
 // bounds are, by group number, at least the greatest timestamps ever put. They are
-// raised in strides, or every write would have to store them.
+// raised in strides, because otherwise every write would have to store them.
 type bounds [maxGroups]uint64
 
 // boundStride is small compared with the range that the timestamp oracle skips when a

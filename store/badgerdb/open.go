@@ -170,8 +170,8 @@ func removeLeftovers(dir string) error {
 
 // start reads what is kept in memory and starts the committer.
 func (db *DB) start(opts Options) error {
-	// Compaction may have dropped the last group, if it only deleted, and a lost machine
-	// some; their numbers are not given again.
+	// Compaction may have dropped the last group, if that only deleted, and a crash of
+	// the machine may have lost some. Their numbers are not given again.
 	db.seqAtOpen = max(db.badger.MaxVersion(), db.mark.Group)
 	fresh := db.seqAtOpen == 0
 	stored, err := db.describe()

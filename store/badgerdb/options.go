@@ -12,8 +12,8 @@ import (
 // Options of Open. The zero value is what most programs want.
 type Options struct {
 	// SyncWrites syncs the log once per group of writes, before any of them is
-	// acknowledged. Without it an acknowledged write survives a killed process;
-	// with it, also a lost machine.
+	// acknowledged. Without it an acknowledged write survives the death of the
+	// process; with it, also a crash of the machine.
 	SyncWrites bool
 	// Logger receives the engine's messages; nil drops them.
 	Logger Logger
@@ -44,7 +44,8 @@ type Options struct {
 	// (blobs.go); 0 means 1 KiB. It may differ from one opening to the next.
 	BlobBytes int
 	// Step is called at the failpoints of group commit (committer.go), from the
-	// committer's goroutine. An error there is what a failed write is. For tests.
+	// committer's goroutine. An error there has the effect of a failed write. For
+	// tests.
 	Step func(step string) error
 }
 
@@ -52,8 +53,8 @@ type Options struct {
 const DefaultMinFreeBytes = 256 << 20
 
 const (
-	// logValueBytes is the smallest value that Badger keeps in its value log.
-	// A table must not be opened with a greater one than it ever was: see ownValue.
+	// logValueBytes is the smallest value that Badger keeps in its value log. A
+	// table must not be opened with a greater value than ever before: see ownValue.
 	logValueBytes = 1 << 20
 	// opOverhead is what an operation counts in addition to its key and value.
 	opOverhead = 100
@@ -67,7 +68,7 @@ const (
 	queueLength = 1024
 )
 
-// limits: a key doubles at worst by escaping and must stay below Badger's 65,000
+// limits: escaping at worst doubles a key, which must stay below Badger's 65,000
 // bytes: 2·(16 + 8) KiB + 13.
 var limits = store.Limits{
 	MaxRowBytes:    16 << 10,
@@ -98,8 +99,8 @@ func badgerOptions(dir string, o Options, s sizes, log *badgerLog) badger.Option
 		WithCompactL0OnClose(false)
 }
 
-// BadgerOptions are the options that Open gives Badger, for a Badger of the
-// caller's own: a baseline to measure the table against.
+// BadgerOptions returns the options that Open gives Badger. With them, a caller
+// can open a Badger of its own as a baseline to measure the table against.
 func BadgerOptions(dir string, o Options) badger.Options {
 	return badgerOptions(dir, o, sizesFor(o.MemoryBytes, 0), &badgerLog{to: loggerOf(o.Logger)})
 }

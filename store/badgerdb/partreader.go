@@ -7,8 +7,9 @@ import (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// withSum appends a checksum to a part of a file. It is of everything before it in the file except
-// earlier checksums: before is that of the part before, or 0 for the first part.
+// withSum appends a checksum to a part of a file. The checksum covers everything before it in the
+// file except earlier checksums. before is the checksum of the previous part, or 0 for the first
+// part.
 func withSum(part []byte, before uint32) []byte {
 	return binary.BigEndian.AppendUint32(part, crc32.Update(before, castagnoli, part))
 }
@@ -51,7 +52,7 @@ func (r *partReader) uint64() uint64 {
 	return 0
 }
 
-// endPart reads a checksum, and reports whether it is that of what was read before it.
+// endPart reads a checksum, and reports whether it matches what was read before it.
 func (r *partReader) endPart() bool {
 	want := crc32.Update(r.sum, castagnoli, r.part)
 	r.sum = r.uint32()

@@ -126,7 +126,7 @@ func emptied[T any](s []T) []T {
 // valueBuffer returns an empty buffer with room for size bytes.
 func (p *planner) valueBuffer(size int) []byte { return keptBuffer(&p.values, size) }
 
-// longBuffer is a further one, for values that go to blob files.
+// longBuffer returns another one, for values that go to blob files.
 func (p *planner) longBuffer(size int) []byte { return keptBuffer(&p.long, size) }
 
 // keptBuffer returns an empty buffer with room for size bytes. The planner keeps it for
@@ -167,7 +167,7 @@ func (p *planner) plan(r *request, rd *reader) error {
 
 // guards plans the guards of a row. A guard of a resident group that is empty holds, unless
 // an earlier request of this group of requests writes there: then it has to be compared with
-// what that one writes.
+// what that request writes.
 func (p *planner) guards(r *request, m *store.RowMutation) {
 	for i := range m.Absent {
 		sel := &m.Absent[i]

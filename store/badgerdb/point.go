@@ -22,8 +22,8 @@ type points struct {
 	own []byte // the row, in buf
 }
 
-// read reads the one cell that the selector names, if a Get can tell; else sure is
-// false. No selector is answered that could name two cells.
+// read reads the one cell that the selector names, if a Get can tell; otherwise
+// sure is false. It does not answer a selector that could name two cells.
 func (p *points) read(g *group, sel *store.Selector, lo, hi uint64) (c store.Cell, found, sure bool, err error) {
 	exact := g.Latest || lo == hi
 	if sel.Prefix || !exact && (sel.Newest != 1 || p.r.db.hints == nil || g.Scanned) {
@@ -59,7 +59,7 @@ func (p *points) read(g *group, sel *store.Selector, lo, hi uint64) (c store.Cel
 // the next call of a method.
 func (p *points) head(g *group, column []byte) []byte {
 	if p.buf == nil {
-		// One column is handed out, usually; its key takes as much again.
+		// Usually one column is handed out. Its key takes as much again.
 		p.buf = make([]byte, 0, 2*len(p.row)+2*len(column)+1+2+2+tsBytes)
 		p.buf = append(p.buf, p.row...)
 		p.own = p.buf[:len(p.row):len(p.row)]
@@ -69,7 +69,7 @@ func (p *points) head(g *group, column []byte) []byte {
 	return key[n:]
 }
 
-// column copies a name for the caller. It may run over the key.
+// column copies a name for the caller. It may overwrite the key.
 func (p *points) column(name []byte) []byte {
 	n := len(p.buf)
 	p.buf = append(p.buf, name...)
@@ -128,7 +128,7 @@ func (r *reader) latestCell(key []byte, lo, hi uint64) (ts uint64, value []byte,
 	return ts, value, err == nil && ts >= lo && ts <= hi, err
 }
 
-// getVersion is versionCell for those who want the item. It may extend head's slice.
+// getVersion is versionCell for callers that want the item. It may extend head's slice.
 func (r *reader) getVersion(head []byte, ts uint64, fn func([]byte, uint64, *badger.Item) error) (found bool, err error) {
 	item, err := r.item(appendTS(head, ts))
 	if item == nil || err != nil {
@@ -140,7 +140,7 @@ func (r *reader) getVersion(head []byte, ts uint64, fn func([]byte, uint64, *bad
 	return true, nil
 }
 
-// verdict is what memory tells of the newest version of a column in a range of timestamps.
+// verdict is what memory tells about the newest version of a column in a range of timestamps.
 type verdict uint8
 
 const (
@@ -149,8 +149,8 @@ const (
 	atBound                // it is at the bound of the hint; look for it if nothing is there
 )
 
-// hinted asks memory for the newest version from lo to hi of the column with this head. The hint
-// has the column in any case, unless the verdict is absent.
+// hinted asks memory for the newest version from lo to hi of the column with this head. Unless
+// the verdict is absent, the hint names the column, even if nothing else is known.
 func (r *reader) hinted(head []byte, lo, hi uint64) (h hints.Hint, told verdict) {
 	first := maphash.Bytes(r.db.seed, head)
 	if r.db.newest.Never(first) {
@@ -171,8 +171,8 @@ func (r *reader) hinted(head []byte, lo, hi uint64) (h hints.Hint, told verdict)
 }
 
 // newest reads the newest version from lo to hi of the column whose head is in
-// its.key: at the place that the hints tell, else by an iterator, which leaves a
-// hint behind.
+// its.key: at the place that the hints tell, or otherwise with an iterator,
+// which leaves a hint behind.
 func (r *reader) newest(its *iterators, g *group, lo, hi uint64, fn func([]byte, uint64, *badger.Item) error) error {
 	head := its.key
 	var h hints.Hint

@@ -20,11 +20,11 @@ import (
 // progress compares what a directory holds with how far the table had come, before Badger
 // opens it. All that was acknowledged is in tables, which the MANIFEST lists, or in logs.
 //
-// Which logs there must be: those of the baseline, and after them the ones that Badger made
-// since, numbered without gaps. Badger writes them out in order, adds one record to the
-// MANIFEST for each, and only then removes it. So the number of such records since the
-// baseline is the number of logs that may be missing, from the oldest; the next one must be
-// there. And what they must hold: groups without a gap, up to the one that is marked.
+// There must be the logs of the baseline, and after them those that Badger has made since,
+// numbered without gaps. Badger writes them out in order, adds one record to the MANIFEST
+// for each, and only then removes it. So the number of such records since the baseline is
+// the number of logs that may be missing, from the oldest; the next one must be there. The
+// logs must hold groups without a gap, up to the one that is marked.
 //
 // If some groups are missing, there are two possible reasons. Either the machine crashed
 // while the table was open without SyncWrites, and had written the mark but not the last
@@ -33,9 +33,10 @@ import (
 // every group was synced. Then Open fails with an error that names the file.
 //
 // Two losses are not recognised. Without SyncWrites, a missing log from before a restart of
-// the machine is taken for one that the machine lost, and logged as that. And once Badger
-// has rewritten its MANIFEST, which takes 10,000 replaced tables while the table is open,
-// the loss of the oldest of several logs goes unnoticed until the table is opened again.
+// the machine is mistaken for one that the machine lost, and logged as such. And once
+// Badger has rewritten its MANIFEST, which takes 10,000 replaced tables while the table is
+// open, the loss of the oldest of several logs goes unnoticed until the table is opened
+// again.
 type progress struct {
 	dir    string
 	mark   *mark // nil for a table of format 1
@@ -88,7 +89,7 @@ func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger
 	return p.next(tables)
 }
 
-// next is the baseline. What was lost is not numbered again.
+// next is the baseline. The numbers of lost groups are not given again.
 func (p *progress) next(tables uint64) (next baseline, err error) {
 	next = baseline{State: stateOpen, Boot: system.BootID(), Group: tables, NextLog: 1, List: p.list.Mark()}
 	if p.mark != nil {
@@ -145,7 +146,7 @@ func (p *progress) check() error {
 	return p.checkNew(flushed, known)
 }
 
-// checkEnds checks how the logs end, where nothing else is known of them.
+// checkEnds checks how the logs end, where nothing else is known about them.
 func (p *progress) checkEnds() error {
 	for _, l := range slices.Concat(p.logs, p.empty) {
 		if err := l.CheckTorn(); err != nil {
@@ -155,7 +156,7 @@ func (p *progress) checkEnds() error {
 	return nil
 }
 
-// checkClosed: when a table is closed, all is in tables and on the disk.
+// checkClosed checks a table that was closed: everything must be in tables and on the disk.
 func (p *progress) checkClosed() error {
 	if p.list.Mark() != p.mark.List {
 		return errs.Corrupt(manifest.File(p.dir), "it is not the one with which the table was closed")
@@ -227,8 +228,8 @@ func (p *progress) checkNew(flushed int, known bool) error {
 			logs = append(logs, l)
 		}
 	}
-	// The oldest that must be there, if a group went to it, and its first group, 0 if
-	// that is not known.
+	// The oldest log that must be there, if a group went to it, and its first group,
+	// 0 if that is not known.
 	oldest, first := p.mark.NextLog, p.mark.Group+1
 	switch {
 	case known && flushed > len(p.mark.Logs):
@@ -257,9 +258,10 @@ func (p *progress) checkNew(flushed int, known bool) error {
 	return p.short(before, nil, oldest, reached)
 }
 
-// short says what is missing between a log and the next one, or the mark; either log may
-// not be there, and then the missing one has the number. After a lost machine it sets the
-// next one, and all that follow, aside.
+// short returns an error that says what is missing between a log and the next one, or the
+// mark. Either log may be nil; missing is the number of the log that should be there. If
+// a crash of the machine explains the loss, short instead sets aside the next log and all
+// that follow.
 func (p *progress) short(before, next *memlog.Log, missing int, reached uint64) error {
 	if !p.strict {
 		return p.setAside(next, reached)
@@ -283,8 +285,8 @@ func (p *progress) exists(file string) bool {
 	return slices.ContainsFunc(p.empty, func(l *memlog.Log) bool { return l.File == file })
 }
 
-// setAside keeps what is whole from the beginning on: of two groups that may build on each
-// other, the later one does not stay without the earlier one.
+// setAside keeps only what is whole from the beginning on: a later group may build on an
+// earlier one, so it must not stay without it.
 func (p *progress) setAside(from *memlog.Log, reached uint64) error {
 	last := p.mark.group
 	if from != nil {

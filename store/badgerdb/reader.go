@@ -13,25 +13,25 @@ import (
 	"github.com/webindexer/indexer/store/internal/engine"
 )
 
-// reader reads at one sequence number. It may be used by many goroutines: of a
-// Badger transaction that only reads, Get and NewIterator change nothing but a count
-// of iterators, atomically. It is never discarded, which for such a transaction, of a
-// database with timestamps of the caller's own, would do nothing but forbid its use.
+// reader reads at one sequence number. Many goroutines may use it: in a Badger
+// transaction that only reads, Get and NewIterator change nothing but a count of
+// iterators, atomically. The transaction is never discarded. Where the caller chooses
+// the timestamps, discarding such a transaction does nothing but forbid its use.
 //
 // Most selectors name one cell at most, which is a Get (point.go). For the others it
 // makes an iterator per call and group, with the row (or the column) as
-// Badger's prefix, rather than keep one iterator for many rows: one bounded so
-// stops at the end of the row, whereas a free one would first search for the next
-// two live keys, which in a queue-like group may lie after a million deleted
-// ones. It also holds no memtable longer than the call. A new iterator with one
-// seek costs about as much as one or two Gets.
+// Badger's prefix, rather than keep one iterator for many rows: an iterator with
+// that prefix stops at the end of the row, whereas one without would first search
+// for the next two live keys, which in a queue-like group may lie after a million
+// deleted ones. It also holds no memtable longer than the call. A new iterator with
+// one seek costs about as much as one or two Gets.
 type reader struct {
 	db    *DB
 	txn   *badger.Txn
 	empty groupSet
 }
 
-// item gets what is stored under a key, by an item that is nil if there is nothing.
+// item returns the item that is stored under a key, or nil if there is none.
 func (r *reader) item(key []byte) (*badger.Item, error) {
 	if err := r.db.verify.needs(key); err != nil {
 		return nil, err
@@ -46,7 +46,8 @@ func (r *reader) item(key []byte) (*badger.Item, error) {
 	return item, nil
 }
 
-// iterator returns an iterator over the keys with a prefix, which it keeps.
+// iterator returns an iterator over the keys with a prefix. The iterator keeps the
+// prefix.
 func (r *reader) iterator(prefix []byte) (*badger.Iterator, error) {
 	if err := r.db.verify.needs(prefix); err != nil {
 		return nil, err

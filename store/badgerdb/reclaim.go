@@ -27,7 +27,7 @@ import (
 //  3. All levels are compacted into one. There is no level below, so tombstones
 //     disappear together with the cells that they delete.
 //  4. The live values of blob files with much waste are moved to others (blobgc.go).
-//  5. The same for files of the value log. Compaction has counted the waste.
+//  5. So are those of files of the value log, whose waste compaction has counted.
 //
 // Other calls may run at the same time. Writers wait during step 2, and readers during a
 // part of it, which takes seconds if much is in memory. A crash leaves a table that is
@@ -48,8 +48,9 @@ func (db *DB) Reclaim(ctx context.Context) error {
 	})
 }
 
-// reclaim runs a call that gives back space, one at a time. Tables are verified before: a compaction
-// that meets a damaged one never returns (tableGate), and in flush it would hold the committer.
+// reclaim runs a call that gives back space, one at a time. All tables are verified first: a
+// compaction that meets a damaged one never returns (tableGate), and in flush it would hold the
+// committer.
 func (db *DB) reclaim(ctx context.Context, run func() error) error {
 	if err := db.enter(ctx); err != nil {
 		return err
@@ -131,7 +132,7 @@ func (db *DB) collectValues(ctx context.Context, ratio float64) error {
 		err := db.badger.RunValueLogGC(ratio)
 		switch {
 		case errors.Is(err, badger.ErrNoRewrite), errors.Is(err, badger.ErrRejected):
-			return nil // nothing to do, or another call is at it
+			return nil // nothing to do, or another call is doing it
 		case err != nil:
 			return errs.Run("collecting old values", err)
 		}

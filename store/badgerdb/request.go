@@ -24,8 +24,8 @@ import (
 type request struct {
 	rows   []store.RowMutation
 	commit bool // has a commit timestamp
-	// alone, if not nil, is called by the committer while no group is on its way,
-	// instead of everything else.
+	// alone, if not nil, replaces everything else: the committer calls it while no
+	// group is under way.
 	alone func() error
 
 	state atomic.Int32

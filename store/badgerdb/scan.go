@@ -103,7 +103,7 @@ func (s *scan) nothing() bool {
 	return s.empty || s.lo > s.hi || bytes.Compare(s.start, s.end) >= 0
 }
 
-// enterRow notices when a cell is in another row than the last one.
+// enterRow notices when a cell is in a different row from the last one.
 func (s *scan) enterRow(head []byte) error {
 	if s.encodedRow != nil && bytes.HasPrefix(head, s.encodedRow) {
 		return nil
@@ -130,7 +130,8 @@ func (s *scan) cell(head []byte, ts uint64, item *badger.Item) (c store.Cell, er
 	return c, err
 }
 
-// room is where the next slice goes that is handed out instead of the last one.
+// room returns the slice to append to for the next value of its kind: the memory
+// of the last one if that is borrowed.
 func (s *scan) room(last []byte) []byte {
 	if s.borrowed {
 		return last[:0]
@@ -138,7 +139,7 @@ func (s *scan) room(last []byte) []byte {
 	return nil
 }
 
-// full says that enough cells were passed on, and that the walk is in a new row.
+// full reports whether enough cells were passed on and the walk is in a new row.
 func (s *scan) full() bool {
 	return s.maxCells > 0 && s.passed >= s.maxCells && s.passedRow != s.rowNumber
 }

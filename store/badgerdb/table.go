@@ -50,8 +50,9 @@ func (db *DB) Scan(ctx context.Context, rg store.Range, fn func(store.Cell) erro
 	return next, err
 }
 
-// Mutate implements store.Table. A context that ends before the write began
-// withdraws it: nothing happens. Later it has no effect on the call.
+// Mutate implements store.Table. If the context ends before the write begins,
+// the write is withdrawn and nothing happens. Later the context has no effect
+// on the call.
 func (db *DB) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
 	if err := db.enter(ctx); err != nil {
 		return store.Result{}, err

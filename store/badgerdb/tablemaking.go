@@ -90,10 +90,10 @@ func probe(dir string) error {
 // closeWithin bounds how long Badger may take to write out what is in memory.
 const closeWithin = 20 * time.Second
 
-// closeOrLeave closes Badger; or leaves it as it is, as a killed process would, where it
-// could not write out what is in memory: Badger would try that for ever. What was
-// acknowledged is in its logs then, and the process has to end before the table can be
-// opened again.
+// closeOrLeave closes Badger. If Badger could not write out what is in memory, it would
+// try that for ever, so closeOrLeave leaves it as it is, as a killed process would. What
+// was acknowledged is then in its logs, and the process has to end before the table can
+// be opened again.
 func (db *DB) closeOrLeave() error {
 	if err := db.closable(); err != nil {
 		return db.leave(err)
@@ -136,7 +136,7 @@ func (db *DB) closable() error {
 	return nil
 }
 
-// unflushed is at most what Badger writes when it writes out what is in memory.
+// unflushed returns a bound of what Badger writes when it writes out what is in memory.
 func (db *DB) unflushed() (n int64) {
 	files, err := dirfile.Matching(filepath.Join(db.dir, dirfile.Badger), "*"+memlog.Suffix)
 	if err != nil {

@@ -22,9 +22,9 @@ import (
 )
 
 // verifier ensures that no answer depends on a table file that was not
-// verified. Badger does not ensure it: its iterators, and with them its Get, take a
-// block that they cannot read for the end of the table, so damage looks like missing
-// cells.
+// verified. Badger does not ensure it: its iterators, and with them its Get, mistake
+// a block that they cannot read for the end of the table, so damage looks like
+// missing cells.
 //
 // The time to open a table must not grow with the store. So
 //

@@ -21,14 +21,14 @@ import (
 //     torn_test.go counts them.
 //  2. A reader sees everything acknowledged before: a caller is answered after
 //     publish.
-//  3. A reader never waits for a writer: to acquire is two atomic operations.
+//  3. A reader never waits for a writer: acquiring a view takes two atomic operations.
 //  4. What a reader can see is not discarded: Badger may drop, of each key, all
 //     but the newest entry at or below its discard version, and that is set to
 //     oldest(), which is at most the seq of every open view and of every view
 //     opened later, because current.seq only grows.
 //  5. A resident group that a view calls empty is empty at its seq: both are set
 //     in one critical section, from the committer's state after the group seq.
-//  6. A view that a reader has acquired is not passed by until it is released. The
+//  6. A view that a reader has acquired is not passed until it is released. The
 //     reader counts itself in, and then sees that the view is still current; publish
 //     makes another one current, and then looks at the count. If the reader saw the
 //     view, it was counted before publish looked. If it did not, it counts itself
@@ -63,8 +63,8 @@ type groupSet [maxGroups / 64]uint64
 func (s *groupSet) add(g int)      { s[g/64] |= 1 << (g % 64) }
 func (s *groupSet) has(g int) bool { return s[g/64]&(1<<(g%64)) != 0 }
 
-// newViews begins with the view of seq; reader makes what is shared by those who
-// read at one.
+// newViews begins with the view of seq. reader makes the reader that everyone
+// who reads at a view shares.
 func newViews(seq uint64, empty groupSet, reader func(uint64, groupSet) reader) *views {
 	vs := &views{reader: reader, length: 1, most: leastViews}
 	vs.head = vs.view(seq, empty)
@@ -113,8 +113,8 @@ func (vs *views) pass(v *view) (oldest uint64) {
 	return vs.head.seq
 }
 
-// sweep drops the unused views between the oldest and the last one. No reader can come to them any
-// more, since they are not current. The list may then double until the next sweep.
+// sweep drops the unused views between the oldest and the last one. No reader can acquire them any
+// more, because they are not current. The list may then double until the next sweep.
 func (vs *views) sweep(last *view) {
 	for v := vs.head; v != last; {
 		if next := v.next; next != last && next.users.Load() == 0 {

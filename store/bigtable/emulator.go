@@ -20,8 +20,8 @@ const maxMessage = 256 << 20
 // dial returns the options of the client for a location: the caller's and, for an emulator, a
 // connection. The client closes it.
 //
-// Where hostVariable is set, the client makes a connection of its own, too, which it neither
-// uses then nor closes. So tests name the emulator in the URL.
+// If hostVariable is set, the client also makes a connection of its own, which it then
+// neither uses nor closes. So tests name the emulator in the URL.
 func (l *location) dial(opts []option.ClientOption) ([]option.ClientOption, error) {
 	host := l.emulator
 	if host == "" {

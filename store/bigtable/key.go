@@ -17,8 +17,8 @@ const mainByte = 'r'
 // A hash of the row chooses one, so that neighbouring rows, which are often written at the same
 // time, are in different tablets. The bytes and the hash are part of the stored format.
 //
-// Each group has shards of its own. Families of a table lie together, so that a scan of one
-// group would pass the cells of the others if they had the same keys.
+// Each group has shards of its own. Families of a table are stored together, so a scan of
+// one group would pass over the cells of the others if they had the same keys.
 type shards string
 
 // ownShards are those of the first group with OwnTable, and of the second.

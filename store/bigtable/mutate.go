@@ -196,9 +196,9 @@ const (
 
 // tracesOf lists the cells that prove that m was applied: all that it puts, provided that they
 // cannot have been there before. With Absent guards, one of them must name a cell that m
-// puts: it was absent, and whoever puts that cell, too, puts another timestamp or value
-// (see store.Table). With Require, m must remove the required cell, so that nobody else can
-// have been able to put the others under the same guard and leave m to be refused.
+// puts: it was absent, and any other caller that puts that cell puts a different timestamp or
+// value (see store.Table). With Require, m must remove the required cell. Then no other caller
+// can have put the other cells under the same guard and left m to be refused.
 func tracesOf(m *store.RowMutation) []store.Mutation {
 	var puts []store.Mutation
 	proof := false

@@ -141,7 +141,7 @@ func (db *DB) connect(ctx context.Context, at location, opts Options) (err error
 	return nil
 }
 
-// placesOf says where each group is. The order of those with OwnTable decides about their keys.
+// placesOf says where each group is. The order of those with OwnTable determines their keys.
 func placesOf(specs []store.GroupSpec) (groups []group, err error) {
 	own := 0
 	for _, spec := range specs {

@@ -83,8 +83,9 @@ func (s *filterSet) add(wants []want) bool {
 	return true
 }
 
-// merged is w without what wants of the same filter may differ in. The newest versions up to
-// different timestamps share a filter, and so do the only versions of a Latest group.
+// merged returns w without the fields in which wants that share a filter may differ. The
+// newest versions up to different timestamps share a filter, and so do the only versions of
+// a Latest group.
 func (w want) merged() want {
 	switch {
 	case w.latest:
@@ -123,8 +124,8 @@ func readsFit(calls []*readCall, c *readCall) bool {
 	return len(calls) < maxSharedReads && calls[0].shared.add(c.wants)
 }
 
-// sendReads makes one request of the calls. One that is alone ends with its context; several
-// end when none of them can be waiting any more.
+// sendReads makes one request of the calls. A single call ends with its context; several end
+// when none of them can still be waiting.
 func (db *DB) sendReads(calls []*readCall) {
 	defer func() {
 		for _, c := range calls {
@@ -182,7 +183,7 @@ func (c *readCall) answer(row bigtable.Row, set *filterSet) {
 	}
 }
 
-// own copies values that other calls got, too.
+// own copies values that other calls have received as well.
 func (c *readCall) own() {
 	for _, cells := range c.found {
 		for i := range cells {

@@ -103,8 +103,9 @@ func (f *families) complete(ctx context.Context, admin *bigtable.AdminClient, in
 }
 
 // describe compares a table's description of itself with the groups it is opened with, and
-// adds what is new. It always sends a CheckAndMutateRow, although a read would do: where the
-// application profile does not allow one, Open is to say so, and not the first transaction.
+// adds what is new. It always sends a CheckAndMutateRow, although a read would do: if the
+// application profile does not allow one, Open must fail, and not only the first
+// transaction.
 func describe(ctx context.Context, t *bigtable.Table, f families) error {
 	want := map[string]string{formatColumn: formatNow}
 	for _, g := range f.described {

@@ -59,7 +59,7 @@ func (w *want) times() bigtable.Filter {
 }
 
 // filter lets through exactly the cells that w wants. A group that keeps one version can
-// have older ones for a while: so the filter chooses the newest before it compares
+// have older ones for a while, so the filter chooses the newest before it compares
 // timestamps.
 func (w *want) filter() bigtable.Filter {
 	if w.latest {
@@ -132,10 +132,10 @@ func versionsOf(row bigtable.Row, family string) versions {
 	return out
 }
 
-// pick returns what w wants of the cells that a filter let through which was at least as
-// wide as w's own. If w wants the newest versions, that filter was generous (readbatch.go):
-// it let through the newest depth versions up to the timestamp top, and it may be that
-// those that w wants lie deeper. Then ok is false.
+// pick returns what w wants from the cells that passed a filter at least as wide as w's
+// own. If w wants the newest versions, that filter was generous (readbatch.go): it let
+// through the newest depth versions up to the timestamp top. If the versions that w wants
+// may lie deeper, ok is false.
 func (w *want) pick(cells versions, top uint64, depth int) (out versions, ok bool) {
 	if w.impossible {
 		return nil, true

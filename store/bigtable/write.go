@@ -16,7 +16,7 @@ type entry struct {
 	key   string
 	mut   *bigtable.Mutation
 	ops   int // of mut
-	bytes int // about, of the request
+	bytes int // roughly, of the request
 }
 
 // Apply implements store.Table. Rows go to Bigtable in requests of many. Bigtable applies the
@@ -93,7 +93,7 @@ func (db *DB) split(m *store.RowMutation) phases {
 		}
 		p.after.Mutations = append(p.after.Mutations, mut)
 	}
-	if len(p.main.Mutations) > 0 { // else there is nothing to be in order with
+	if len(p.main.Mutations) > 0 { // otherwise there is nothing that they must follow
 		p.before.Mutations = append(p.before.Mutations, twice...)
 	}
 	return p
@@ -138,8 +138,8 @@ func bytesOf(m *store.RowMutation) int {
 }
 
 // entriesOf encodes a mutation for the main table, or for the one of groups with OwnTable, where
-// each group has a key of its own. Values are copied: the request may be under way when the caller
-// has them back.
+// each group has a key of its own. Values are copied: the request may still be under way when the
+// caller reuses them.
 func (db *DB) entriesOf(m *store.RowMutation, own int) (list []entry) {
 	byKey := make(map[shards][]store.Mutation, 1)
 	for _, mut := range m.Mutations {

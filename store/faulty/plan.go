@@ -21,7 +21,7 @@ type Fault uint8
 
 // The faults.
 const (
-	// None lets the operation be; a Plan with it only counts.
+	// None changes nothing; a Plan with it only counts.
 	None Fault = iota
 	// Fail returns an error, and nothing happens.
 	Fail

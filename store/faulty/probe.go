@@ -57,7 +57,7 @@ func (p *Probe) next(k Kind) (Fault, error) {
 	return p.plan.Fault, err
 }
 
-// hold keeps an operation for later. One that is kept already happens now.
+// hold keeps an operation for later. If another one is already kept, that one happens now.
 func (p *Probe) hold(op func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

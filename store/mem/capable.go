@@ -74,5 +74,5 @@ func (s *snapshot) Scan(ctx context.Context, r store.Range, fn func(store.Cell) 
 	return s.table.scanAt(ctx, s.state, r, fn)
 }
 
-// Close lets go of nothing but memory.
+// Close releases nothing but memory.
 func (s *snapshot) Close() {}

@@ -11,7 +11,7 @@ import (
 const headBytes = 1024
 
 // rowKey is the key of a row as it is stored. None of the parts is nil, which SQL would
-// take for NULL, except for a rest that there is not.
+// treat as NULL, except a rest that does not exist.
 type rowKey struct {
 	head, tail, rest []byte
 }

@@ -42,10 +42,10 @@ type group struct {
 	Table  string // quoted, with the schema
 }
 
-// prepare makes what is missing of the schema, and finds the rest. Everything happens in
-// one transaction under an advisory lock, so processes that start at the same time wait for
-// the first one, and a crash leaves nothing half done. A person may be waiting
-// because of a wrong host, so it does not try for long.
+// prepare makes what the schema lacks, and finds the rest. Everything happens in one
+// transaction under an advisory lock, so processes that start at the same time wait for the
+// first one, and a crash leaves nothing half done. A person may be waiting because of a
+// wrong host, so it does not try for long.
 func (t *table) prepare(ctx context.Context) error {
 	return t.retryFor(ctx, min(t.opts.RetryFor, 5*time.Second), reading, t.calls, func(ctx context.Context, c *pgx.Conn) error {
 		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {

@@ -98,7 +98,7 @@ func (t *table) attempt(ctx context.Context, pool *pgxpool.Pool, lost []string, 
 		switch {
 		case c.Conn().IsClosed():
 			// pgx would wait for the server's last words for 15 s, and the connection would
-			// count as one of the pool's for so long.
+			// count as one of the pool's for that long.
 			_ = c.Conn().PgConn().Conn().Close()
 		case code(err) == "25006": // the server has become a standby: the next connection looks for another one
 			_ = c.Conn().Close(ctx)

@@ -56,8 +56,9 @@ func testCommit(t *testing.T, open Opener) {
 	}
 }
 
-// testCommitConflicts: concurrent commits that guard one cell each other writes.
-// Exactly one of each round wins, and the losers learn which cell refused them.
+// testCommitConflicts makes concurrent commits, each of which guards a cell that
+// all others write. Exactly one of each round wins, and the losers learn which
+// cell refused them.
 func testCommitConflicts(t *testing.T, open Opener) {
 	f := start(t, open)
 	c, clock := f.committer()

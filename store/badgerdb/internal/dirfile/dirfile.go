@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// Badger is the name of the directory in that of a table that has Badger's files.
+	// Badger is the name of the subdirectory of a table that has Badger's files.
 	Badger = "badger"
 	// TempSuffix follows the name of a file that is being written, and is followed by a number.
 	TempSuffix = ".tmp"
@@ -39,7 +39,7 @@ func ReplaceSynced(dir, name string, text []byte) error {
 }
 
 // replaceAfter replaces a file once finish has been called for the new one. Errors name the file
-// and not its temporary name, which is another one each time.
+// and not its temporary name, which is different each time.
 func replaceAfter(dir, name string, text []byte, finish func(*os.File) error) error {
 	f, err := os.CreateTemp(dir, name+TempSuffix+"*")
 	if err != nil {
@@ -80,7 +80,7 @@ func RemoveMatching(dir, pattern string) error {
 
 // Matching returns the paths of the files in a directory whose names match a pattern, in the
 // order of their names; none if there is no directory. Unlike filepath.Glob, it takes the
-// directory as it is: the user may have named it site[1].
+// name of the directory literally: the user may have named it site[1].
 func Matching(dir, pattern string) (files []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

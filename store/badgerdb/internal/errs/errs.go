@@ -16,8 +16,8 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
-// Badger wraps most of its errors with their text alone, so the text is what
-// there is to tell them apart.
+// Badger wraps most of its errors with their text alone, so only the text tells
+// them apart.
 var (
 	// damageTexts mean damaged data in every error.
 	damageTexts = []string{"checksum", "CHECKSUM", "bad magic", "corrupt"}
@@ -56,7 +56,7 @@ func InUse(dir string) error {
 	return fmt.Errorf("%w: %s%s; stop it, or use another directory", store.ErrInUse, dir, holder(dir))
 }
 
-// holder names the process that holds a directory, as far as it told.
+// holder names the process that holds a directory, or returns "" if the lock file does not tell.
 func holder(dir string) string {
 	pid, err := os.ReadFile(filepath.Join(dir, dirfile.Badger, "LOCK"))
 	id := strings.TrimSpace(string(pid))
@@ -96,11 +96,11 @@ func noSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), "no space left on device")
 }
 
-// systemErrors are those that no other use of the same file would spare.
+// systemErrors are those that any other use of the same file would meet as well.
 var systemErrors = []syscall.Errno{syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.EBADF}
 
-// FailedIO reports whether the system could not read or write a file. That is no corruption: the
-// file may be as it was written.
+// FailedIO reports whether the system could not read or write a file. That is not corruption:
+// the file may be as it was written.
 func FailedIO(err error) bool {
 	text := err.Error()
 	return slices.ContainsFunc(systemErrors, func(e syscall.Errno) bool {

@@ -16,25 +16,26 @@
 //     see it, with a bound of all timestamps ever put into H (package newest), and with Q of
 //     the group.
 //   - Fill is called by a reader of view v that has found the newest version of H
-//     that v can see. It is turned away if the committer raised anything in the
+//     that v can see. Fill does nothing if the committer raised anything in the
 //     bucket for a group after v: that may have been H, whose hint may have been
-//     pushed out since. Else nothing was put into H after v. Q becomes v: what was
-//     deleted up to v may be above the bound, and older views still see it.
+//     pushed out since. Otherwise nothing was put into H after v. Q becomes v:
+//     what was deleted up to v may be above the bound, and older views still see
+//     it.
 //
 // A short value is kept in the hint itself (Known), and then the reader needs no Get
 // at all: the write record of a long value, which a transaction in two phases stores
-// in a cell of its own, is one. Further invariant: every view v with v.seq >= Q sees,
-// at the bound, that value, until the committer calls Raise or Drop for the column,
-// which it does before any view can see what it writes:
+// in a cell of its own, is such a short value. Further invariant: every view v with
+// v.seq >= Q sees, at the bound, that value, until the committer calls Raise or Drop
+// for the column, which it does before any view can see what it writes:
 //
 //   - Raise keeps the value that is put, if it is put at the bound;
 //   - Drop, when a version is removed, forgets the value at that version and, like
 //     Raise, rejects the results of readers that looked before.
 //
-// A hint that is pushed out costs its next reader a look. Two columns are taken for
-// one if they fall into one bucket and have the same tag, 80 bits of two hashes with
-// seeds of this process; among a million cells that happens with a probability of
-// about 10⁻¹².
+// A hint that is pushed out costs the column's next reader a look-up. Two columns
+// are mistaken for one if they fall into one bucket and have the same tag, 80 bits
+// of two hashes with seeds of this process; among a million cells that happens with
+// a probability of about 10⁻¹².
 //
 // A bucket is one line of the processor's cache: a read takes a microsecond, so a
 // second cache miss would be noticeable. The short values are stored separately, for
@@ -42,10 +43,10 @@
 //
 // # Growth
 //
-// The buckets begin as few and double while hints push each other out, up to a bound. A
-// table of the final size from the start would be spread over memory that nothing else
-// uses: each cell of a small store would have a page of its own, which the system has to
-// provide and the processor to find.
+// There are few buckets at first. Their number doubles while hints push each other out,
+// up to a bound. A table of the final size from the start would be spread over memory
+// that nothing else uses: each cell of a small store would have a page of its own, which
+// the system has to provide and the processor to find.
 //
 // The committer copies the buckets while no other goroutine raises or drops hints. A reader
 // may still hold the old buckets. That is harmless. It took its view before it took the
@@ -124,11 +125,11 @@ type shortValue struct {
 	bytes [MaxValueBytes]byte
 }
 
-// Hint is what is known of a column.
+// Hint is what is known about a column.
 type Hint struct {
 	Column Hash
 	Bound  uint64 // the timestamp plus one; 0 says that the column has no version
-	Seq    uint64 // of the first group of writes for whose readers it holds
+	Seq    uint64 // the first group of writes whose readers may use the hint
 	Known  bool   // value is the one at the bound
 	value  shortValue
 }
@@ -202,7 +203,7 @@ func (t *table) copyTo(grown *table, i int) {
 	}
 }
 
-// Hash is that of a column whose first hash is known.
+// Hash returns the Hash of a column whose first hash is known.
 func (h *Table) Hash(first uint64, head []byte) Hash {
 	return Hash{first, maphash.Bytes(h.seed, head)}
 }

@@ -2,9 +2,9 @@
 //
 // Badger replays the logs of its memtables (*.mem) up to the first record that is
 // not whole, and drops the rest: that is right for a write that was torn by a crash.
-// It is wrong for a byte that flipped in the middle: all that was written after it
-// would be gone, without a word. So the logs are read before Badger opens a directory, and
-// a record that is broken, but not torn, is an error.
+// It is wrong for a byte that flipped in the middle: all that was written after it would
+// be silently lost. So the logs are read before Badger opens a directory, and a record
+// that is broken, but not torn, is an error.
 //
 // Torn or broken? The file is made of zeros. A write that was cut short, by the end
 // of the process or, page by page, of the machine, leaves zeros where it did not
@@ -14,7 +14,7 @@
 //
 // The bytes alone cannot tell everything: a log that was cut at the end of a record, or
 // removed, looks as if nothing more had been written. A table that has recorded how much
-// there was need not ask them.
+// there was does not depend on them.
 package memlog
 
 import (
@@ -63,7 +63,7 @@ type Log struct {
 	Number      int
 	First, Last uint64 // groups that are whole, 0 for none
 	Entries     int    // that Badger replays; those that its value log's collector moved have no group
-	Stop        int64  // where the first record is that is not whole
+	Stop        int64  // where the first record begins that is not whole
 	Skips       bool   // a group is missing between First and Last
 }
 
@@ -106,7 +106,7 @@ func (l *Log) CheckTorn() error {
 	return nil
 }
 
-// brokenRecord says whether the first record that is not whole is broken, not torn.
+// brokenRecord reports whether the first record that is not whole is broken, not torn.
 func (l *Log) brokenRecord(f *os.File) (bool, error) {
 	rest := make([]byte, lookBytes)
 	n, err := f.ReadAt(rest[:2*page], l.Stop)
@@ -175,8 +175,8 @@ func (l *Log) read(each func(at int64, record []byte)) error {
 	}
 }
 
-// FirstGroup returns where the first group begins in which match holds for some value; 0 if there is
-// none. The value is valid until match returns.
+// FirstGroup returns where the first group begins that has a value for which match holds; 0 if there
+// is none. The value is valid until match returns.
 func (l *Log) FirstGroup(match func(value []byte) (bool, error)) (at int64, err error) {
 	group := int64(0) // where it begins, 0 between groups
 	look := Log{File: l.File}

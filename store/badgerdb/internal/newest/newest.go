@@ -55,12 +55,12 @@ func (n *Table) Of(g int, column uint64) uint64 {
 	return n.floor[g]
 }
 
-// None reports that the column has no cell from lo on.
+// None reports whether the column certainly has no cell at lo or above.
 func (n *Table) None(g int, column, lo uint64) bool {
 	return n.Of(g, column) < lo || n.Never(column)
 }
 
-// Never reports that nothing was ever put into a column, as far as that is known.
+// Never reports whether it is certain that nothing was ever put into a column.
 func (n *Table) Never(column uint64) bool {
 	return n.fresh && n.slot(column).Load() == 0
 }

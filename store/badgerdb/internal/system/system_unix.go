@@ -61,7 +61,7 @@ func FreeBytes(dir string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
-// Writable says why no file can be made in a directory.
+// Writable returns the reason why no file can be made in a directory, or nil.
 func Writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
 
 // Allocated is how much of a file the disk holds.

@@ -2,7 +2,7 @@
 //
 // Badger trusts the end of a table file. It reads lengths from there and slices its
 // memory map with them, in a goroutine of its own, so a file that was cut, or a bit that
-// flipped there, ends the process with a panic that nobody can recover. A bad block is
+// flipped there, ends the process with a panic that nothing can recover. A bad block is
 // no better: Table.VerifyChecksum uses the block that it just failed to read. So table
 // files are checked before Badger opens them, and the error names the file.
 //
@@ -12,7 +12,8 @@
 //	block  compressed: entries | their offsets | how many | checksum | length of the checksum
 //
 // Lengths are 4 bytes, big-endian. Checksums are protocol buffers. The index says where
-// each block is; it is under the checksum, so once that holds the index can be trusted.
+// each block is. The checksum covers it, so the index can be trusted once the checksum
+// matches.
 package tablefile
 
 import (
@@ -185,7 +186,7 @@ func sumOf(text []byte, sum *pb.Checksum) error {
 	return y.VerifyChecksum(text, sum)
 }
 
-// checkBlocks reads the blocks of a table file, from one on.
+// checkBlocks reads the blocks of a table file, beginning with block from.
 func checkBlocks(f *os.File, index *fb.TableIndex, from int, compression options.CompressionType) error {
 	var (
 		bo         fb.BlockOffset
