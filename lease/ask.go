@@ -88,7 +88,7 @@ func (m *Manager) await(ctx context.Context, q Question, row string) (json.RawMe
 	for {
 		r, alive, err := m.progressed(ctx, q.Lease, row)
 		if errors.Is(err, txn.ErrConflict) && m.db.FoundDead(ctx) == nil {
-			r, alive, err = last, true, nil // nobody saw a sign of life of this process for a while
+			r, alive, err = last, true, nil // no process has seen a sign of life of this one for a while
 		}
 		switch {
 		case err != nil:

@@ -34,7 +34,7 @@ func (l *lossy) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]
 }
 
 // TestAskUnknown: the request is in the table, and its sender does not learn that. It must not leave
-// the holder with a task for which nobody waits.
+// the holder with a task for which no process waits.
 func TestAskUnknown(t *testing.T) {
 	f := newFleet(t)
 	table := &lossy{Table: f.table}
@@ -77,8 +77,8 @@ func TestAskAfterTheResult(t *testing.T) {
 	f.stop(h)
 }
 
-// TestAskWhileLapsed: an asker that shows no sign of life for a while, and that nobody finds dead,
-// waits on.
+// TestAskWhileLapsed: an asker that shows no sign of life for a while, and that no process finds
+// dead, goes on waiting.
 func TestAskWhileLapsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t)

@@ -28,8 +28,8 @@ import (
 //     smallest token does.) That ends when the numbers differ by at most one, so no lease
 //     goes back and forth.
 //   - A process that cannot prepare for a lease that it has taken gives it back, and does not
-//     offer for a while, so that others do not leave the lease to it. Nobody works under the
-//     lease during an attempt, so each while is twice as long as the one before, if others offer.
+//     offer for a while, so that others do not leave the lease to it. No process works under the
+//     lease during an attempt. So if others offer, each pause is twice as long as the one before.
 //
 // All this decides only who works. What keeps two processes from acting under one lease is the
 // same as for any lease: the transaction that takes it, and its fences.
@@ -71,7 +71,7 @@ func (m *Manager) look(ctx context.Context, b *Balanced) (d division, err error)
 	return d, err
 }
 
-// lookAt reads the division as of a snapshot.
+// lookAt reads the division in a snapshot.
 func (m *Manager) lookAt(ctx context.Context, tx *txn.Txn, b *Balanced) (d division, err error) {
 	alive := make(map[string]bool)
 	isAlive := func(token string) (bool, error) {
@@ -113,8 +113,9 @@ func (m *Manager) lookAt(ctx context.Context, tx *txn.Txn, b *Balanced) (d divis
 	return d, err
 }
 
-// next says what a process with this token has to do: take a lease, or give one back. -1: not
-// this one. Random chooses among free leases, so that processes seldom want the same.
+// next returns the lease that a process with this token has to take, and the one that it has
+// to give back; -1 for none. random chooses among free leases, so that processes seldom want
+// the same one.
 func (d *division) next(own string, random func(n int) int) (take, leave int) {
 	take, leave = -1, -1
 	if !slices.Contains(d.offers, own) {
@@ -187,7 +188,7 @@ func (m *Manager) balance(ctx context.Context, b *Balanced) error {
 
 // isBenched reports whether this process makes no offer at this look.
 func (m *Manager) isBenched(d *division) bool {
-	if len(d.offers) == 0 { // nobody else does the work meanwhile
+	if len(d.offers) == 0 { // no other process does the work meanwhile
 		m.benched = min(m.benched, benchedLeast)
 	}
 	if m.benched == 0 {
@@ -197,8 +198,8 @@ func (m *Manager) isBenched(d *division) bool {
 	return true
 }
 
-// resign gives back the lease for which this process could not prepare, and its offer, if takeShare
-// could not: what made the preparation fail may have made that fail, too.
+// resign gives back the lease for which this process could not prepare, and withdraws its offer, if
+// takeShare could not: what made the preparation fail may have made that fail as well.
 func (m *Manager) resign(ctx context.Context, b *Balanced, d *division) error {
 	var errs []error
 	for i, token := range d.holders {
@@ -250,7 +251,7 @@ func (m *Manager) takeShare(ctx context.Context, b *Balanced, i int) error {
 	return nil
 }
 
-// leaveShare gives a lease back that another process has to take.
+// leaveShare gives back a lease that another process has to take.
 func (m *Manager) leaveShare(ctx context.Context, b *Balanced, i int) error {
 	name := b.Wants[i].Name
 	left, err := b.Leave(i, func() error { return m.drain(ctx, name) })

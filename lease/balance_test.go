@@ -228,7 +228,7 @@ func TestBrokenGivesBack(t *testing.T) {
 	}
 }
 
-// TestDrainGivesUp: a process that could not drain a lease in time keeps all its fences, also
+// TestDrainGivesUp: a process that could not drain a lease in time keeps all its fences, even
 // those of the runs that were under way, so that as many runs as before can begin, and the next
 // drain ends.
 func TestDrainGivesUp(t *testing.T) {

@@ -74,7 +74,7 @@ type Options struct {
 	// holds no lease, and its transactions fail.
 	Lost func(error)
 	// Failed receives errors after which the manager tries again, and the reason when this
-	// process stops to act under its leases for a while.
+	// process stops acting under its leases for a while.
 	Failed func(error)
 	// Resumed is called when the process acts under its leases again.
 	Resumed func()
@@ -129,7 +129,8 @@ func (m *Manager) Start(ctx context.Context) {
 }
 
 // Halt ends the search for leases, and returns when none is being prepared (Want.Gained).
-// The process keeps what it holds until Stop. What Gained opens must not be closed before.
+// The process keeps what it holds until Stop. What Gained opens must not be closed before
+// then.
 func (m *Manager) Halt() {
 	if m.cancel != nil {
 		m.cancel()
@@ -142,7 +143,7 @@ func (m *Manager) Halt() {
 // minute.
 const stopWithin = 5 * time.Second
 
-// errStopped is why Stop does not go on.
+// errStopped is the reason why Stop gives up.
 var errStopped = fmt.Errorf("no answer within %v; the leases become free when the token of this process expires", stopWithin)
 
 // Stop gives all leases back. No run under a lease may be under way. If the process ends
@@ -333,7 +334,7 @@ func (m *Manager) giveBack(ctx context.Context, name string) error {
 	return nil
 }
 
-// runWhileValid is Run, and tries no more once others may consider this process dead: each of
+// runWhileValid is Run, but stops trying once others may consider this process dead: each of
 // its transactions then has a conflict.
 func (m *Manager) runWhileValid(ctx context.Context, fn func(*txn.Txn) error) (uint64, error) {
 	return m.db.Run(ctx, func(tx *txn.Txn) error {
@@ -344,7 +345,7 @@ func (m *Manager) runWhileValid(ctx context.Context, fn func(*txn.Txn) error) (u
 	})
 }
 
-// HolderOf returns the holder of a lease as of a snapshot, or nil. The process may be
+// HolderOf returns the holder of a lease in a snapshot, or nil. The process may be
 // dead.
 func HolderOf(ctx context.Context, tx *txn.Txn, name string) (*Holder, error) {
 	v, err := tx.Get(ctx, holderRow(name), holderColumn)
@@ -380,7 +381,7 @@ func holderRow(name string) string { return name }
 
 func fenceRow(name string, i int) string { return name + "\x00" + strconv.Itoa(i) }
 
-// Keeps reports whether this process has a lease, also while it does not act under it because
+// Keeps reports whether this process has a lease, even while it does not act under it because
 // others may consider it dead.
 func (m *Manager) Keeps(name string) bool {
 	m.mu.Lock()

@@ -16,7 +16,7 @@ type unprepared struct{ error }
 func (e unprepared) Unwrap() error { return e.error }
 
 // after begins a rest after such a failure, each twice as long as the one before. Any other failure
-// costs nobody a commit, and the next look may be the first one that can see a free lease.
+// costs no process a commit, and the next look may be the first one that can see a free lease.
 func (r *rest) after(err error) {
 	if _, failed := errors.AsType[unprepared](err); !failed {
 		*r = rest{}

@@ -13,8 +13,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Some work may be done only by the holder of a lease, and people ask for it on whatever
-// machine they are. A request is a row in the table:
+// Some work may be done only by the holder of a lease, and people ask for it from any
+// machine. A request is a row in the table:
 //
 //	asked    the task, and the process that waits for it; written by the asker
 //	report   who does it, how far it has come, and the result; written by the holder
@@ -140,7 +140,7 @@ const reportEvery = time.Second
 // perform does a task, and reports. If the process ends in the middle, or loses the lease,
 // the report stays as it is, and the next holder begins again. It does nothing if the request is
 // gone: the asker may have read the report of the task and withdrawn both after serve read the
-// request, and the task would be done a second time.
+// request. The task would otherwise be done a second time.
 func (m *Manager) perform(ctx context.Context, w Want, q request) error {
 	r := report{Holder: Holder{Token: m.live.Token(), Place: m.opts.Place, Since: time.Now().UTC().Truncate(time.Second)}}
 	if wanted, err := m.writeReport(ctx, q, r); err != nil || !wanted {

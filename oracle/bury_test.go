@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestDeadProcessIsForgotten: the token of a killed process goes although nobody waits for
-// anything that the process held. Tokens of processes that live stay.
+// TestDeadProcessIsForgotten: the token of a killed process is removed although no other
+// process waits for anything that it held. Tokens of processes that live stay.
 func TestDeadProcessIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := newTable(t)

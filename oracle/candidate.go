@@ -16,13 +16,13 @@ import (
 // oracle/etcd.
 type Member interface {
 	txn.Liveness
-	// Domain says where the tokens are. Members of different domains know nothing of each
-	// other, so a candidate refuses to judge an oracle of another domain.
+	// Domain says where the tokens are. Members of different domains know nothing about
+	// each other, so a candidate refuses to judge an oracle of another domain.
 	Domain() string
 	// Lost is closed when others have found this process dead, for ever.
 	Lost() <-chan struct{}
-	// Describe publishes what people want to know of this process. It replaces what was
-	// published before.
+	// Describe publishes what people want to know about this process. It replaces what
+	// was published before.
 	Describe(ctx context.Context, d Description) error
 	// Leave ends the membership. Others know at once that this process is gone.
 	Leave(ctx context.Context) error
@@ -149,7 +149,7 @@ func (o *Oracle) tryServe(ctx context.Context, member Member) error {
 			return err
 		}
 	}
-	if h.Token != member.Token() { // else an earlier attempt failed after it had won
+	if h.Token != member.Token() { // otherwise an earlier attempt failed after it had won
 		won := false
 		if h, won, err = claim(ctx, o.table, h, Holder{Token: member.Token(), Address: o.opts.Address, Domain: member.Domain()}); err != nil || !won {
 			return err

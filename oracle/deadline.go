@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// DefaultTTL is how long a process is considered alive without a sign of life. A shorter
-// time is lost sooner to a busy machine; a longer one delays work after a crash. etcd
-// grants at least 2 s.
+// DefaultTTL is how long a process is considered alive without a sign of life. With a
+// shorter time, a process on a busy machine is found dead sooner; a longer one delays
+// work after a crash. etcd grants at least 2 s.
 const DefaultTTL = 2 * time.Second
 
 // ErrLapsed: this process has shown no sign of life for so long that others may consider
@@ -30,7 +30,8 @@ type Deadline struct {
 
 type moment struct{ mono, wall time.Time }
 
-// Extend moves the deadline: a sign of life was sent at a time, and it counts for ttl.
+// Extend moves the deadline: a sign of life was sent at the given time, and it counts for
+// ttl.
 func (d *Deadline) Extend(sent time.Time, ttl time.Duration) {
 	end := sent.Add(ttl * 2 / 3)
 	d.until.Store(&moment{mono: end, wall: end.Round(0)})

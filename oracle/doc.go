@@ -10,7 +10,7 @@
 //	process.go    what processes report about themselves
 //	pace.go       how fast timestamps are handed out
 //	locks.go      advisory locks of rows, in the memory of the oracle
-//	bury.go       removes the tokens of dead processes that nobody asks about
+//	bury.go       removes the tokens of dead processes that no other process asks about
 //	own.go        an oracle inside the only process that uses a table
 //
 // Package oracle/remote has the service's gRPC server and client.

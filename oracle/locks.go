@@ -23,8 +23,9 @@ type rowLock struct {
 }
 
 const (
-	// lockTTL is when a lock expires whose holder is alive and has not released it: a
-	// release may be lost. An observer's run that takes longer may be begun twice.
+	// lockTTL is the age at which a lock expires although its holder is alive and has
+	// not released it: a release may be lost. An observer's run that takes longer may
+	// be begun twice.
 	lockTTL = 30 * time.Second
 	// lockSweep is how often locks of dead processes are looked for.
 	lockSweep = time.Second

@@ -81,7 +81,7 @@ func (h Holder) advice() string {
 	return fmt.Sprintf("process %s at %s; name its address with --oracle, or end that process", h.Token, h.Address)
 }
 
-// Describe publishes what people want to know of this process.
+// Describe publishes what people want to know about this process.
 func (o *Own) Describe(ctx context.Context, d Description) error { return o.member.Describe(ctx, d) }
 
 // Coordination is what txn.Options takes.

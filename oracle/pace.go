@@ -59,9 +59,9 @@ func (p *pace) perSecond(now time.Time, next uint64) float64 {
 	return 0
 }
 
-// age is how long ago a timestamp was handed out, at most: the time since the last sample
-// at which it was not handed out yet. A timestamp from before the first sample is as old as
-// that, at least.
+// age returns an upper bound of how long ago a timestamp was handed out: the time since the
+// last sample at which it had not been handed out yet. A timestamp from before the first
+// sample is at least as old as the result.
 func (p *pace) age(now time.Time, ts uint64) time.Duration {
 	after := sort.Search(len(p.samples), func(i int) bool { return p.samples[i].next > ts })
 	if len(p.samples) == 0 {

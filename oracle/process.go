@@ -75,9 +75,9 @@ func Processes(ctx context.Context, table store.Reader) (list []Process, err err
 	return list, nil
 }
 
-// OfProcess reports whether a cell is about processes that use the table, and not about
-// data: liveness tokens, who serves timestamps, and what txn.OfProcess names. A copy of the
-// table has no use for them. The ceiling of timestamps is data.
+// OfProcess reports whether a cell is about processes that use the table, rather than data:
+// liveness tokens, who serves timestamps, and what txn.OfProcess names. A copy of the table
+// has no use for them. The ceiling of timestamps is data.
 func OfProcess(c store.Cell) bool {
 	if c.Group != txn.MetaGroup {
 		return false

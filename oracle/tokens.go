@@ -24,9 +24,9 @@ import (
 // there. So one of the two is refused, and a process that was removed never counts again,
 // even if it was only stopped for a while.
 //
-// Only time in which the watching process could count itself is time to live. When a
-// database was restarted, the first process to reach it again found all others dead, because
-// their counts were as old as its own.
+// Only the time in which the watching process could itself count is part of a time to live.
+// Without this rule, the first process to reach a restarted database found all others dead,
+// because their counts were as old as its own.
 //
 // The price is one small write to the table per process and quarter of the time to live, and
 // that a process which asks about a token for the first time has to watch it for the
@@ -274,7 +274,7 @@ func (s *sightings) lately(token string) (alive, known bool) {
 }
 
 // counted notes that this process has counted itself. Two counts are a quarter of the time to
-// live apart; if it is more than half, the table may have been away.
+// live apart; if it is more than half, the table may have been out of reach.
 func (s *sightings) counted() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

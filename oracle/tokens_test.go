@@ -17,7 +17,7 @@ func joinThrough(t *testing.T, l *link) *Tokens {
 }
 
 // TestTableAway: while the table is unreachable, no process can show a sign of life. Afterwards,
-// none is found dead for that. A process that is silent alone still is.
+// none is found dead because of that. A process that is silent alone still is.
 //
 // One of the two is slower to find out that the table is back. A moment of less than half a time
 // to live goes unnoticed by the faster one, so both moments together are shorter than a time to

@@ -23,8 +23,8 @@ type Client struct {
 }
 
 // connectAgain is the longest pause between two attempts to connect. When etcd is back, it gives
-// leases their time to live once, in which they have to be renewed: the default of gRPC, up to
-// two minutes, would lose them all.
+// leases their time to live once more. They must be renewed within that time: with the default
+// of gRPC, up to two minutes, all would be lost.
 const connectAgain = 500 * time.Millisecond
 
 // Dial prepares connections to the members of an etcd cluster. conf is nil without TLS.
@@ -57,8 +57,8 @@ func repeat(ctx context.Context, request func(context.Context) error) error {
 	}
 }
 
-// explain says why a request that nobody answered had no answer, as far as connections of its own
-// tell: the client only knows that the time was up.
+// explain finds out, with connections of its own, why no member of the cluster answered a
+// request: the client only knows that the time was up.
 func (c *Client) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
 		return err

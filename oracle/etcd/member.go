@@ -53,7 +53,7 @@ type Member struct {
 	self oracle.Process
 }
 
-// sighting is what etcd said of another process.
+// sighting is what etcd said about another process.
 type sighting struct {
 	asked time.Time
 	dead  bool

@@ -367,7 +367,7 @@ func bytesOf(rows []string) [][]byte {
 	return b
 }
 
-// Status is what the oracle at an address says of itself.
+// Status is what the oracle at an address says about itself.
 type Status struct {
 	Address string
 	*oraclepb.StatusReply

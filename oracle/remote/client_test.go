@@ -70,7 +70,7 @@ func serveSite(t testing.TB, table store.Table, l net.Listener, s Security) *sit
 	return &site{o, srv, l.Addr().String()}
 }
 
-// end ends a site in order.
+// end shuts a site down in an orderly way.
 func (s *site) end(t testing.TB) {
 	t.Helper()
 	if err := s.Oracle.Stop(context.Background()); err != nil {
@@ -165,7 +165,7 @@ func TestHandOver(t *testing.T) {
 	two.end(t)
 }
 
-// TestOtherTable: a client refuses timestamps of an oracle that serves another table, also if the
+// TestOtherTable: a client refuses timestamps of an oracle that serves another table, even if the
 // oracle of its own table has stopped.
 func TestOtherTable(t *testing.T) {
 	table := newTable(t)
@@ -189,7 +189,8 @@ func TestOtherTable(t *testing.T) {
 	}
 }
 
-// TestClientTells: a client that waits says for whom, once, and goes on when an oracle starts.
+// TestClientTells: a client that waits says once which oracles it waits for, and goes on when one
+// starts.
 func TestClientTells(t *testing.T) {
 	address, told := testenv.FreeAddress(t), make(chan error, 100)
 	c, err := Connect([]string{address}, "a", Options{Waiting: func(why error) { told <- why }, TellAfter: time.Nanosecond})

@@ -143,7 +143,7 @@ func (s Security) admitStream(srv any, stream grpc.ServerStream, _ *grpc.StreamS
 }
 
 // bearsToken refuses requests that do not bear the token. Comparing hashes takes the same
-// time whatever is wrong, its length included.
+// time whatever differs, even if it is the length.
 func (s Security) bearsToken(ctx context.Context) error {
 	md, _ := metadata.FromIncomingContext(ctx)
 	want := sha256.Sum256([]byte("Bearer " + s.Token))
