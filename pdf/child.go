@@ -53,8 +53,8 @@ func (r *Reader) start(ctx context.Context) (*child, error) {
 	return nil, notOfDocument(err)
 }
 
-// notOfDocument keeps the reason why no child could be started from being taken for that of the
-// document that it was started for.
+// notOfDocument keeps the reason why no child could be started from being mistaken for an error
+// of the document that needed the child.
 func notOfDocument(err error) error {
 	if _, ok := errors.AsType[Unreadable](err); ok {
 		return errors.New(err.Error())
@@ -62,7 +62,7 @@ func notOfDocument(err error) error {
 	return err
 }
 
-// read has a document read. usable says that the child can read another one.
+// read makes the child read a document. usable reports whether the child can read another one.
 func (c *child) read(ctx context.Context, body []byte, l limits) (html []byte, usable bool, err error) {
 	k, data, err := c.exchange(ctx, l, func() (kind, []byte, error) {
 		if err := writeMessage(c.to, kindDocument, body); err != nil {

@@ -23,7 +23,7 @@ package pdf
 
 import "time"
 
-// Version is the version of the reader. It rises with every change that makes another HTML of
+// Version is the version of the reader. It rises with every change that changes the HTML of
 // some document. Documents that another version has read are read again when they are loaded
 // again.
 const Version = 1

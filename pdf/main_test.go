@@ -17,7 +17,7 @@ import (
 	"github.com/webindexer/indexer/internal/killtest"
 )
 
-// TestMain also is the processes that the tests start.
+// TestMain also runs as the processes that the tests start.
 func TestMain(m *testing.M) {
 	killtest.Main(map[string]func() error{
 		"child": func() error { return Serve(os.Stdin, os.Stdout, actorOf) },

@@ -13,7 +13,7 @@ import (
 // maxData is how much memory a child may write to: PDFium's, and that of the compiler.
 const maxData = 1536 << 20
 
-// limitProcess bounds what this process can take: its memory, and files of any size.
+// limitProcess bounds the memory of this process, and keeps it from writing files.
 func limitProcess() error {
 	for resource, limit := range map[int]uint64{syscall.RLIMIT_DATA: maxData, syscall.RLIMIT_FSIZE: 0, syscall.RLIMIT_CORE: 0} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestAbandoned: a child whose parent ends in the middle of a document ends, too.
+// TestAbandoned: a child whose parent ends in the middle of a document ends as well.
 func TestAbandoned(t *testing.T) {
 	parent, toChild := io.Pipe()
 	fromChild, answers := io.Pipe()

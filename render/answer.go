@@ -95,7 +95,7 @@ func (s *session) forget(id network.RequestID) {
 // find returns the response to a request; nil if it fails.
 func (s *session) find(ctx context.Context, e *fetch.EventRequestPaused, main cdp.FrameID) (*page.Fetch, error) {
 	if e.ResourceType == network.ResourceTypeDocument && e.FrameID == main {
-		// The page itself, once. It must not leave for another page, and neither reload.
+		// The page itself, once. It must neither leave for another page nor reload.
 		if s.served {
 			return nil, nil
 		}

@@ -14,7 +14,7 @@ import (
 // when the browser has ended. If this process is killed, it stays, and its lock is released:
 // the next browser of this user removes it.
 //
-// It is TMPDIR for the browser, too: Chromium puts a socket there, and leaves it behind when it
+// It is also the browser's TMPDIR: Chromium puts a socket there, and leaves it behind when it
 // is killed. The path of a socket is limited, so a profile is in /tmp if the path of the
 // directory for temporary files is too long.
 type profile struct {

@@ -361,7 +361,7 @@ func (s *session) listen(of any) {
 	}
 }
 
-// enqueue keeps of a request only what find reads: a page can make thousands that wait, each with
+// enqueue keeps only what find reads of a request: a page can make thousands that wait, each with
 // megabytes of data. A URL over the limit names nothing that was fetched.
 func (s *session) enqueue(e *fetch.EventRequestPaused) {
 	u := e.Request.URL

@@ -30,8 +30,8 @@ func TestWaitingRequestsAreSmall(t *testing.T) {
 	}
 }
 
-// TestArrived: a session remembers the arrivals of answers that somebody may wait for, and no
-// others: a page can load any number of things that are no requests.
+// TestArrived: a session remembers the arrivals of answers that something may wait for, and
+// no others: a page can load any number of things that are not requests.
 func TestArrived(t *testing.T) {
 	s := &session{requests: make(chan *fetch.EventRequestPaused, 2), progress: make(chan struct{}, 1), arrived: make(map[network.RequestID]bool)}
 	for i := range 100 { // more than wait for an answer

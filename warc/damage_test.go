@@ -21,7 +21,7 @@ func flip(s string, at int) string {
 }
 
 // TestDamage reads files with something wrong, or odd, in the middle. Whatever it
-// is, what stands before and after it is read.
+// is, what comes before and after it is read.
 func TestDamage(t *testing.T) {
 	quoted := "About WARC:\r\n\r\n" + strings.ReplaceAll(three, "/3", "/quoted")
 	lf := strings.ReplaceAll(two, "\r\n", "\n")
@@ -147,7 +147,7 @@ func TestNoSeek(t *testing.T) {
 }
 
 // TestSourceError fails the source at every byte: that is an error of Next, and
-// stays one; it is never taken for the end or for damage.
+// stays one; it is never mistaken for the end or for damage.
 func TestSourceError(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	for _, file := range []string{one + two, gz(one, two), gz(one) + "junk" + gz(two)} {

@@ -7,7 +7,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// Exchange is a response as it was received, with what is known of its request.
+// Exchange is a response as it was received, with what is known about its request.
 type Exchange struct {
 	URL     page.URL
 	Date    time.Time // when the request began

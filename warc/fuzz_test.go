@@ -8,7 +8,7 @@ import (
 )
 
 // FuzzReader looks for files that make the Reader panic, hang, or hold more than
-// it may; and for files that it passes over without a word.
+// it may; and for files that it passes over silently.
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{one + two, gz(one, two), gz(one + two), gz(one) + "junk" + gz(two),
 		one + recordWith("2", 1<<40, html("two"), "") + three, "WARC/1.1\r\n\r\n", "\x28\xb5\x2f\xfd", skippable(0xd, "x")} {

@@ -159,8 +159,8 @@ func (r *Reader) tail(end int) (newlines int, after tailKind) {
 	return newlines, tailRecord
 }
 
-// isComplete reports whether a record is complete whose empty lines end i bytes ahead,
-// which is also the end of the data received so far.
+// isComplete reports whether the record whose empty lines end i bytes ahead is
+// complete. The data received so far also ends there.
 //
 // This matters for pipes: the next data may arrive much later, and must not delay the
 // record. So on a pipe, nothing is read that does not belong to the record. The rest of its

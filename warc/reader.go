@@ -32,7 +32,7 @@ type Reader struct {
 
 	// These prevent quadratic time: no header ends between the start of the last search and
 	// noEnd, and credit is how many bytes may still be searched again for records after they
-	// were taken for something else.
+	// were mistaken for something else.
 	noEnd  int64
 	credit int64
 }

@@ -11,7 +11,7 @@ import (
 
 // TestSuites reads the sample files of other projects. What is wanted is the
 // records by type, the fetches and failed ones, and the number of problems; it was
-// taken from what their makers say of them (NOTE.md of the suites: records that
+// taken from what their makers say about them (NOTE.md of the suites: records that
 // warcio and others recover) and looked through where they say nothing.
 func TestSuites(t *testing.T) {
 	needShared(t, suites)

@@ -31,8 +31,8 @@ func NewWriter(dst io.Writer) *Writer {
 // from the rest of the record and its number in the file (UUID version 5, RFC 9562
 // section 5.5).
 //
-// After an error, which names the record, all later calls fail, too, because the output
-// ends in an incomplete record.
+// After an error, which names the record, all later calls fail as well, because the
+// output ends in an incomplete record.
 func (w *Writer) Write(fields Fields, block []byte) (id string, err error) {
 	if w.err != nil {
 		return "", w.err

@@ -29,7 +29,7 @@ const (
 const (
 	// ErrEncrypted reports a document that cannot be read without a password.
 	ErrEncrypted pdf.Unreadable = "it is encrypted"
-	// ErrDamaged reports a document that PDFium does not take for one.
+	// ErrDamaged reports a document that PDFium does not recognise as one.
 	ErrDamaged pdf.Unreadable = "it is damaged"
 	// ErrCrashed reports a document whose reading ended in a fault of PDFium, for example
 	// because it needs more memory than PDFium may have.

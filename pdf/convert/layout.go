@@ -145,7 +145,7 @@ func usualAdvance(lines []line) float64 {
 	return median(list)
 }
 
-// usualRight returns where most lines of a page end that are full.
+// usualRight returns where most of the full lines of a page end.
 func usualRight(lines []line) float64 {
 	list := make([]float64, len(lines))
 	for i, l := range lines {

@@ -73,7 +73,7 @@ func parseLine(t *testing.T, s string) line {
 	}
 }
 
-// FuzzLayout: whatever lines there are, each text stands in the HTML, which is well formed.
+// FuzzLayout: whatever lines there are, each text is in the HTML, which is well formed.
 func FuzzLayout(f *testing.F) {
 	f.Add("A harbour\nis dredged\fPier\nquay", "Harbour", []byte{10, 20, 30, 200, 7})
 	f.Add("1\n2\f1\n2\f1\n2\f1\n2", "", []byte{0})

@@ -59,7 +59,7 @@ func (r *reader) read() (*document, error) {
 	return d, nil
 }
 
-// properties reads what a document says of itself. Its errors are faults.
+// properties reads what a document says about itself. Its errors are faults.
 func (r *reader) properties(d *document) error {
 	title, err := r.pdf.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: r.doc, Tag: "Title"})
 	if isFault(err) {

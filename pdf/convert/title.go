@@ -18,8 +18,8 @@ func (d *document) titleOf() string {
 	return cut(d.largest(), maxTitle)
 }
 
-// isMadeUp reports whether a title says nothing about the document, because a program wrote it
-// that was not told any: often it is the name of a file.
+// isMadeUp reports whether a title says nothing about the document, because it comes from a
+// program that was not given a title. Often it is the name of a file.
 func isMadeUp(s string) bool {
 	s = strings.ToLower(s)
 	if !strings.ContainsFunc(s, unicode.IsLetter) {

@@ -32,7 +32,7 @@ type Options struct {
 	EmptyPassword bool
 }
 
-// A line of a page that begins with this sign is set in a large font.
+// Large begins a line of a page that is to be set in a large font.
 const Large = "#"
 
 // Make returns a document whose pages have these lines. An empty line leaves a space.
