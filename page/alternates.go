@@ -21,7 +21,7 @@ func (d *directives) readAlternate(n *html.Node) {
 		return
 	}
 	ref, ok := attribute(n, "href")
-	if tag := normaliseLanguage(language); ok && tag != "" { // x-default is no language
+	if tag := normaliseLanguage(language); ok && tag != "" { // x-default is not a language
 		d.alternates = append(d.alternates, rawAlternate{tag, ref})
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestCharsetSuite runs the html5lib encoding cases: a body, and the encoding a
-// browser takes for it when the server declares none.
+// TestCharsetSuite runs the html5lib encoding cases: a body, and the encoding
+// that a browser uses for it when the server declares none.
 func TestCharsetSuite(t *testing.T) {
 	files, err := filepath.Glob("../../shared/suites/charset/html5lib-encoding/*.dat")
 	if err != nil || len(files) == 0 {

@@ -11,8 +11,8 @@ import (
 // character set from those before it of the same type (Fetch standard, "extract a MIME type"). If none
 // has a media type, none is left.
 //
-// Whoever makes a Fetch of a response calls it. Interpret must not: of a stored fetch whose media type
-// is of no page, there is no body.
+// Every caller that makes a Fetch from a response calls it. Interpret must not: a stored fetch whose
+// media type is not that of a page has no body.
 func OneContentType(h http.Header) {
 	all := strings.Join(h.Values("Content-Type"), ",")
 	if !strings.Contains(all, ",") {

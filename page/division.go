@@ -8,12 +8,13 @@ import (
 // division divides the text of a page into main content and the rest while the extractor
 // walks over its tree.
 //
-// It trusts what the page says of itself first: landmarks, by element, role and usual names.
-// Besides, an element with little text outside links is a list of links, and one whose links
-// lead to the page itself is a list of contents. All of that holds in any language.
+// It first trusts what the page says about itself: landmarks, by element, role and usual
+// names. Besides, an element with little text outside links is a list of links, and one
+// whose links lead to the page itself is a list of contents. All of that holds in any
+// language.
 //
-// It is no loss to be wrong. All of the text stays searchable, and each step is undone if
-// it leaves too little (main).
+// A wrong division loses nothing: all of the text stays searchable, and each step is
+// undone if it leaves too little (main).
 //
 // The tree is walked once and taken apart on the way, so an element is judged when it ends,
 // by what has been counted since it began.

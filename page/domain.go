@@ -13,7 +13,7 @@ import (
 // DNS host names must not have. Links to such hosts work in browsers. So this file
 // converts the host before the parser sees it.
 //
-// The parser cannot be told to leave punycode labels alone. It also takes a label such as
+// The parser cannot be told to leave punycode labels alone. It also mistakes a label such as
 // "-2" or "0x+f" for a number, and its host for an IPv4 address, although the numbers of the
 // standard have no sign. Such labels are hidden from it (hideLabel) and restored afterwards
 // (showLabel).

@@ -24,9 +24,10 @@ type Fetch struct {
 	// Revisit marks a fetch without a payload because the page is unchanged (a 304, or a
 	// WARC revisit record). It renews only the time.
 	Revisit bool
-	// Office says that an office document is a page: semantics.md has none, so only the
-	// setting office makes the loader set it. It is stored with the fetch. What a stored
-	// fetch means therefore follows from the fetch alone, whatever the setting is now.
+	// Office says that an office document is a page: semantics.md has no such pages, so
+	// only the setting office makes the loader set it. It is stored with the fetch. What
+	// a stored fetch means therefore follows from the fetch alone, whatever the setting
+	// is now.
 	Office bool
 	// Resource says that the body is kept although it is not a page, because pages may need it
 	// when they are rendered. Only the setting render makes the loader set it, for a fetch for

@@ -49,8 +49,8 @@ const (
 )
 
 // confirm returns the language of a text in whose beginning one was detected: another language,
-// if the text has clearly the function words of that; none, if it has no function word of the
-// detected one; otherwise the detected one.
+// if the text clearly has its function words; none, if it has no function word of the detected
+// one; otherwise the detected one.
 func confirm(detected, text string) string {
 	if _, known := functionWords[detected]; !known || detected == "en" {
 		return detected

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzInterpret holds what every Document promises, whatever the response.
+// FuzzInterpret checks what every Document promises, whatever the response.
 func FuzzInterpret(f *testing.F) {
 	f.Add(200, "text/html", "", "", "", []byte("<title>t</title><a href=x>y</a><link rel=canonical href=z>"))
 	f.Add(200, "", "", "noindex", "<a>; rel=canonical", []byte("\xff\xfe<\x00"))
@@ -72,7 +72,7 @@ func checkCanonical(t *testing.T, u URL) {
 	}
 }
 
-// FuzzLinkHeader holds that reading ends, and that a plain link behind whatever
+// FuzzLinkHeader checks that reading ends, and that a plain link behind whatever
 // was quoted properly is found.
 func FuzzLinkHeader(f *testing.F) {
 	for _, s := range []string{`</a>; rel=x; title="b"`, `<a`, `,;"\`, `<>;=;rel`, `<a>;rel="`} {
@@ -106,7 +106,7 @@ func FuzzRefresh(f *testing.F) {
 	})
 }
 
-// FuzzContentType holds that the media type's kind depends on nothing but its
+// FuzzContentType checks that the media type's kind depends on nothing but its
 // essence: parameters, case and space round it do not matter.
 func FuzzContentType(f *testing.F) {
 	f.Add("text/html", "charset=utf-8", []byte("<p>x"))
@@ -124,7 +124,7 @@ func FuzzContentType(f *testing.F) {
 	})
 }
 
-// FuzzNamedIcons holds that icons are few, of the page's own site, and not the page.
+// FuzzNamedIcons checks that icons are few, of the page's own site, and not the page.
 func FuzzNamedIcons(f *testing.F) {
 	f.Add("text/html", []byte("<base href=//a.example.com><link rel='icon x' sizes='16x16 any' href=y><link rel=icon href=//example.org/z>"))
 	f.Add("text/html;charset=utf-16", []byte("<\x00l\x00i\x00n\x00k\x00"))

@@ -23,7 +23,7 @@ const MaxAnchorLength = 256
 //	4,5  outlines
 //	6    detected languages that the text does not confirm; the digest in the state of a URL
 //	     (schema.URLState) is another one
-//	7    a host with a sign before a number, such as "-2", is no IPv4 address;
+//	7    a host with a sign before a number, such as "-2", is not an IPv4 address;
 //	     <meta charset=x-user-defined>
 //	8    a <base> of another scheme; a template in HTML in SVG or MathML
 //	9    "^" in a path is escaped; hidden titles, and links in links; control characters of
@@ -66,8 +66,8 @@ func interpret(f *Fetch, s *scripting) Document {
 
 var errNoText = errors.New("the response is neither HTML nor plain text")
 
-// readBody returns a body as valid UTF-8. What k says of the body holds for the result, except
-// that an office document or a PDF document has become HTML.
+// readBody returns a body as valid UTF-8. What k says about the body holds for the result,
+// except that an office document or a PDF document has become HTML.
 func readBody(f *Fetch, k kind) ([]byte, error) {
 	switch k {
 	case kindOther:
@@ -167,7 +167,7 @@ const (
 
 // bodyKind uses the media type. If that is missing or malformed, it sniffs the body (MIME
 // Sniffing standard, as implemented by net/http). By that standard an office document without
-// a media type is a ZIP archive, which is none.
+// a media type is only a ZIP archive.
 func bodyKind(f *Fetch) kind {
 	mediaType := essence(f.Header.Get("Content-Type"))
 	if !strings.Contains(mediaType, "/") {

@@ -32,9 +32,9 @@ func NewInterpreter(most int) *Interpreter {
 	return &Interpreter{most: most / 2, now: map[bodyID]*content{}}
 }
 
-// Interpret returns what a fetch means whose body is read by read, and has this SHA-256. It
-// reads the body only if it does not remember it; the bytes that read gives to use need only
-// be valid until use returns.
+// Interpret returns what a fetch means. sum is the SHA-256 of its body, and read reads the
+// body. Interpret calls read only if it does not remember what the body says. The bytes that
+// read gives to use need only be valid until use returns.
 func (in *Interpreter) Interpret(f *Fetch, sum [sha256.Size]byte, read func(use func(body []byte)) error) (doc Document, err error) {
 	id, possible := identify(f, sum)
 	if possible {
@@ -61,8 +61,8 @@ func (in *Interpreter) Interpret(f *Fetch, sum [sha256.Size]byte, read func(use 
 	return doc, err
 }
 
-// identify returns what content of a fetch depends on. It is not possible for fetches that
-// are not pages, or whose kind only the body tells.
+// identify returns what the content of a fetch depends on. It is not possible for fetches
+// that are not pages, or whose kind only the body tells.
 func identify(f *Fetch, sum [sha256.Size]byte) (id bodyID, possible bool) {
 	id = bodyID{sum, f.Header.Get("Content-Type")}
 	if !f.mayBePage() || !strings.Contains(essence(id.contentType), "/") {

@@ -52,7 +52,7 @@ func describeOutline(t *testing.T, doc *Document) string {
 	return b.String()
 }
 
-// checkOutline holds what is promised of the outline of every document.
+// checkOutline checks what is promised of the outline of every document.
 func checkOutline(t *testing.T, doc *Document) {
 	t.Helper()
 	o, err := DecodeOutline(doc.Outline, len(doc.Text))
@@ -82,7 +82,7 @@ func checkOutline(t *testing.T, doc *Document) {
 	}
 }
 
-// FuzzDecodeOutline holds that damage is refused and never leads out of the text, and that
+// FuzzDecodeOutline checks that damage is refused and never leads out of the text, and that
 // what is accepted has one form.
 func FuzzDecodeOutline(f *testing.F) {
 	o := Outline{

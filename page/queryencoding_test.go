@@ -42,7 +42,7 @@ func linkedQuery(t *testing.T, label, query string) string {
 	return u.Query()
 }
 
-// TestQueryOfSingleBytes: a query has the bytes of the page, also those that a character set leaves
+// TestQueryOfSingleBytes: a query has the bytes of the page, even those that a character set leaves
 // open: pages in other character sets that do not say so are read as windows-1252.
 func TestQueryOfSingleBytes(t *testing.T) {
 	for _, label := range []string{"windows-1250", "windows-1252", "windows-1253", "windows-1255", "iso-8859-2", "iso-8859-8-i", "iso-8859-15", "windows-874", "koi8-r", "macintosh"} {

@@ -12,7 +12,7 @@ import (
 // A site has an icon, which browsers show next to its name. Most sites have it at /favicon.ico,
 // where browsers look by default, or under another typical name. Others name it by <link rel=icon>
 // on their front page (NamedIcons), and it may have any name. But the loader must keep a body
-// before it knows which pages name it. So small square images are kept, too, but they are icons
+// before it knows which pages name it. So small square images are kept as well, but they are icons
 // only of sites that name them.
 
 // IconUse says whether the body of a response is kept as an icon.
@@ -52,7 +52,7 @@ func (f *Fetch) saysIcon() bool {
 }
 
 // namedTypes are the media types of images that are icons only of sites that name them. A
-// photograph (JPEG) is none, and a drawing (SVG) is shown nowhere.
+// photograph (JPEG) is not an icon, and a drawing (SVG) is shown nowhere.
 var namedTypes = []string{"image/png", "image/gif", "image/webp", "image/x-png"}
 
 // iconTypes are the media types of ICO files. The second one is registered.

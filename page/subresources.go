@@ -14,7 +14,7 @@ const MaxSubresources = 500
 
 // Subresources returns the URLs of the scripts, style sheets and images that the HTML of a page
 // names plainly, without repetitions, in the order of the page: what a browser loads before
-// any script has run. It knows nothing of what style sheets and scripts load in turn.
+// any script has run. It does not know what style sheets and scripts load in turn.
 //
 // It returns nothing for fetches that are not HTML pages.
 func Subresources(f *Fetch) []URL {

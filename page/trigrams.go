@@ -166,7 +166,7 @@ func rankTrigrams(text string) []trigram {
 // a map and a sort by comparison, detection takes twice as long.
 type trigramCounts struct {
 	slots []trigramCount
-	most  int // times that a trigram stands there
+	most  int // the greatest n
 	used  int // slots
 }
 
@@ -208,7 +208,7 @@ func (c *trigramCounts) add(t trigram) {
 
 // ranking returns the trigrams by falling frequency, and the greater before the lesser.
 func (c *trigramCounts) ranking() []trigram {
-	starts := make([]int, c.most+1) // of the trigrams that stand there so often
+	starts := make([]int, c.most+1) // by n, where the trigrams that occur n times begin
 	for _, s := range c.slots {
 		if s.n > 0 {
 			starts[s.n-1]++

@@ -58,7 +58,7 @@ var knownWPTMisses = map[string]string{
 
 // TestWPTURLs runs the http and https cases of the web platform tests, and those of ws and
 // wss, which the standard parses alike. They say what the parser makes of a URL; the
-// normalisation on top of it is applied to the wanted result, too.
+// normalisation on top of it is applied to the wanted result as well.
 func TestWPTURLs(t *testing.T) {
 	n, misses := 0, make(map[string]bool)
 	for _, c := range suiteCases[wptCase](t, "urltestdata.json") {
@@ -136,7 +136,7 @@ func TestResolveSuite(t *testing.T) {
 	}
 }
 
-// TestInvalidURLs holds that bad URLs give errors, or canonical URLs, and never
+// TestInvalidURLs checks that bad URLs give errors, or canonical URLs, and never
 // panic.
 func TestInvalidURLs(t *testing.T) {
 	for _, fields := range readTable(t, "invalidUrls.csv") {

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// The bounds of an icon. A large one of a site for telephones has 512 pixels and some 20 KiB.
+// The bounds of an icon. A large icon, made for telephones, has 512 pixels and some 20 KiB.
 const (
 	MaxBytes = 64 << 10
 	MaxSide  = 512 // pixels

@@ -56,7 +56,7 @@ var kinds = map[string]Kind{
 }
 
 // KindOf returns the kind of a media type without parameters, in lower case; None if it is
-// no office document that this package reads.
+// not that of an office document that this package reads.
 func KindOf(mediaType string) Kind { return kinds[mediaType] }
 
 // Bounds of one document.

@@ -34,8 +34,8 @@ func (a *archive) word() error {
 	return nil
 }
 
-// styles take from a document which styles are those of headings. Programs in other languages
-// than English have other identifiers for them, but the same names.
+// styles finds out which styles of a document are those of headings. Programs in other
+// languages than English have other identifiers for them, but the same names.
 type styles struct {
 	startsOnly
 	levels map[string]int // 1 for a title and the highest headings
@@ -124,7 +124,7 @@ func (r *wordReader) heading(level int) {
 	}
 }
 
-// fieldChar handles the three marks of a field, between which stand its instruction and then
+// fieldChar handles the three marks of a field. Between them are its instruction and then
 // its result.
 func (r *wordReader) fieldChar(mark string) {
 	switch mark {

@@ -100,8 +100,8 @@ func (w *writer) finish() []byte {
 	return append(out, w.b...)
 }
 
-// isDefaultTitle reports whether a title says nothing about the document, because a program
-// wrote it that was not told any.
+// isDefaultTitle reports whether a title says nothing about the document, because it comes
+// from a program that was not given a title.
 func isDefaultTitle(s string) bool {
 	s = strings.ToLower(strings.TrimSpace(s))
 	switch s {
