@@ -81,7 +81,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestHead: the head of a body is what Decode returns of it, also if the rest of the body
+// TestHead: the head of a body is what Decode returns of it, even if the rest of the body
 // is missing or over the limit.
 func TestHead(t *testing.T) {
 	text := bytes.Repeat([]byte("hello, world\n"), 10_000)
@@ -176,8 +176,8 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// FuzzDecode: no body decodes to more than the limit, none harms, and what can be
-// encoded comes back.
+// FuzzDecode: no body decodes to more than the limit, none does harm, and what
+// can be encoded comes back.
 func FuzzDecode(f *testing.F) {
 	for _, name := range all {
 		f.Add(codingtest.Encode(f, name, []byte("hello")), name+", gzip")

@@ -16,7 +16,8 @@ type Config struct {
 	// Index names the index that queries search: "sqlite:" for index files in the data
 	// directory, or the URL of another one.
 	Index string
-	// IndexShards is into how many shards the index files of a shared store are divided.
+	// IndexShards is the number of shards into which the index files of a shared store are
+	// divided.
 	IndexShards int
 	// OpenSearch is how the server of an index on OpenSearch is reached.
 	OpenSearch OpenSearch
@@ -43,7 +44,7 @@ type Config struct {
 	Memory int
 	// Commit is auto, one-phase or two-phase.
 	Commit string
-	// Sync makes acknowledged writes survive the loss of the machine, too.
+	// Sync makes acknowledged writes survive even a crash of the machine.
 	Sync bool
 	// History is how long old versions are kept.
 	History time.Duration

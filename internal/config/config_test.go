@@ -12,7 +12,7 @@ import (
 
 var wantLine = regexp.MustCompile(`(?m)# want: ?(.*)$`)
 
-// want is what a file of testdata says of itself.
+// want is what a file of testdata says about itself.
 func want(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -35,7 +35,7 @@ func files(t *testing.T, pattern string) []string {
 	return list
 }
 
-// differences lists what is not as by default: key=value, with spaces between.
+// differences lists what differs from the defaults: key=value, with spaces between.
 func differences(c Config) string {
 	var list []string
 	d := Default()

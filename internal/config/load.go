@@ -123,7 +123,8 @@ func source(key string, flags map[string]Flag, inFile map[string]entry) string {
 
 const byDefault = "default"
 
-// excluded is the error if the bounds of revisits exclude each other, at one that was given.
+// excluded returns the error that the bounds of revisits exclude each other. It names the
+// place where one of them was set.
 func excluded(source func(key string) string) error {
 	const least, most = "crawl.revisit_min", "crawl.revisit_max"
 	if where := source(least); where != byDefault {

@@ -15,9 +15,9 @@ var testVariables = []string{
 }
 
 // UnknownVariables lists the variables of the environment that have the prefix of
-// settings but are none, each with a suggestion. A mistyped name would otherwise leave a
-// silent default. They are warnings, not errors, because other programs may use the
-// prefix.
+// settings but are not settings, each with a suggestion. A mistyped name would otherwise
+// leave a silent default. They are warnings, not errors, because other programs may use
+// the prefix.
 func UnknownVariables() (list []string) {
 	names := make([]string, 0, len(settings))
 	for _, key := range Keys() {
@@ -57,7 +57,7 @@ func meant(word string, names []string) string {
 // Nearest returns the name that a misspelt word most likely means, or "" if none is
 // similar.
 func Nearest(word string, names []string) string {
-	own := strings.TrimPrefix(word[strings.LastIndexByte(word, '.')+1:], EnvPrefix+"_") // what all names share is no similarity
+	own := strings.TrimPrefix(word[strings.LastIndexByte(word, '.')+1:], EnvPrefix+"_") // what all names share is not a similarity
 	best, least := "", len(own)/3+2
 	for _, n := range names {
 		if d := distance(word, n); d < least {

@@ -14,9 +14,9 @@ import (
 )
 
 // Ask sends a request to the process that serves a data directory, copies its output as
-// it arrives, and returns its exit status. When ctx ends, the server cancels the request,
-// too. The server has to send a first heartbeat within the time silenceLimit, and then the
-// next; the answer may take as long as it needs. The errors are ErrNobody, ErrSilent,
+// it arrives, and returns its exit status. When ctx ends, the server also cancels the
+// request. The server has to send a first heartbeat within the time silenceLimit, and then
+// the next; the answer may take as long as it needs. The errors are ErrNobody, ErrSilent,
 // ErrRefused, ErrCutOff, the cause of ctx, or an error of writing to stdout or stderr.
 func Ask(ctx context.Context, dir string, req Request, stdout, stderr io.Writer) (status int, err error) {
 	conn, err := dial(ctx, dir)

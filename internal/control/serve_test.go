@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// waiting is a handler that says when it began, and waits until it is let go or
-// its request is given up.
+// waiting is a handler that says when it began, and waits until it is released
+// or its request is given up.
 type waiting struct {
 	began, ended chan struct{}
 	letGo        chan struct{}
@@ -243,7 +243,7 @@ func TestNonsenseIsRefused(t *testing.T) {
 	}
 }
 
-// An answer without its end is not taken for a whole one.
+// An answer without its end is not mistaken for a whole one.
 func TestCutOff(t *testing.T) {
 	for _, said := range []string{"", "o", "o\x00\x00\x00\x05ab", "o\x00\x00\x00\x02ab"} {
 		if _, err := receive(strings.NewReader(said), io.Discard, io.Discard); !errors.Is(err, ErrCutOff) {

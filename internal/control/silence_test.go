@@ -66,8 +66,8 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// A process that is stopped takes the request, as the kernel does that for it, and is
-// silent; or it is stopped amid its answer, or amid a frame.
+// A process that is stopped accepts the request, because the kernel does so for it,
+// and is silent; or it is stopped in the middle of its answer, or of a frame.
 func TestSilence(t *testing.T) {
 	for name, said := range map[string]string{
 		"never said anything":      "",

@@ -20,7 +20,7 @@ const (
 	faultDir = "FAULT_TEST_DIR"
 )
 
-// TestMain also is the process that faults, and what it becomes.
+// TestMain is also the process that faults, and the program that it becomes.
 func TestMain(m *testing.M) {
 	switch os.Getenv(role) {
 	case "":

@@ -8,7 +8,7 @@ import (
 
 const day = 24 * time.Hour
 
-// units are from long to short. A unit is used for durations from a certain one on.
+// units are in order from long to short. Each is used for durations of at least from.
 var units = []struct {
 	name         string
 	length, from time.Duration

@@ -190,7 +190,7 @@ func (c *Child) Lines() iter.Seq[string] {
 }
 
 // Until reads lines until one contains the text, and returns that line. It fails the test
-// if the child ends before.
+// if the child ends before that.
 func (c *Child) Until(text string) string {
 	c.t.Helper()
 	for line := range c.Lines() {

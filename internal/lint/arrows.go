@@ -130,7 +130,7 @@ func (a Arrow) allows(imported string, arrows []Arrow) bool {
 // isTestSupport: suites that tests share import what they test.
 func isTestSupport(pkg string) bool { return strings.HasSuffix(pkg, "test") }
 
-// arrowOf finds the most special arrow for a package.
+// arrowOf finds the most specific arrow for a package.
 func arrowOf(pkg string, arrows []Arrow) (best Arrow, ok bool) {
 	for _, a := range arrows {
 		if (pkg == a.Package || a.Package != "" && within(a.Package, pkg)) && (!ok || len(a.Package) > len(best.Package)) {

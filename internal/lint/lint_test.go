@@ -59,7 +59,7 @@ func complain(t *testing.T, wrong []string) {
 	}
 }
 
-// Nobody may stand above what he stands on.
+// No package may be above a package that it is below.
 func TestArrowsHaveNoLoop(t *testing.T) {
 	place := make(map[string]int)
 	for i, a := range Arrows {

@@ -50,5 +50,6 @@ func duplicate(descriptor int, name string) (*os.File, error) {
 	return os.NewFile(uintptr(n), name), nil
 }
 
-// SetUmask sets which rights the files that this process creates from now on do not have.
+// SetUmask sets the rights that are withheld from the files that this process creates from
+// now on.
 func SetUmask(mask fs.FileMode) { syscall.Umask(int(mask)) }

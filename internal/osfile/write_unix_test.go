@@ -103,7 +103,7 @@ func TestOwnerIsKept(t *testing.T) {
 	}
 }
 
-// What is no regular file is written to and stays what it is.
+// What is not a regular file is written to and stays what it is.
 func TestWriteStraight(t *testing.T) {
 	dir := t.TempDir()
 	fifo, link := filepath.Join(dir, "fifo"), filepath.Join(dir, "link")

@@ -61,8 +61,8 @@ func At(t testing.TB, setting, address string) string {
 	return u.String()
 }
 
-// HoldRequests and HoldAnswers keep back, in all connections that there are now, what the
-// program or the server sends from now on. New connections are not affected.
+// HoldRequests and HoldAnswers hold back, in all current connections, what the program or
+// the server sends from now on. New connections are not affected.
 func (p *Proxy) HoldRequests() { p.each(func(l *link) { l.holdClient = true }) }
 
 // HoldAnswers is described at HoldRequests.
@@ -71,7 +71,7 @@ func (p *Proxy) HoldAnswers() { p.each(func(l *link) { l.holdServer = true }) }
 // Release delivers what was held back.
 func (p *Proxy) Release() { p.each(func(l *link) { l.holdClient, l.holdServer = false, false }) }
 
-// Cut breaks all connections that there are now. What was held back is lost.
+// Cut breaks all current connections. What was held back is lost.
 func (p *Proxy) Cut() { p.each((*link).close) }
 
 func (p *Proxy) each(do func(*link)) {
@@ -147,5 +147,5 @@ func (l *link) close() {
 	l.holdClient, l.holdServer = false, false
 }
 
-// Refuse makes new connections impossible, as a server does that is down.
+// Refuse makes new connections impossible, as a server that is down does.
 func (p *Proxy) Refuse() { _ = p.listener.Close() }

@@ -32,7 +32,7 @@ func Shared(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.server == nil && shared.failed == nil {
-		_, benchmark := t.(*testing.B) // which shall measure what users get
+		_, benchmark := t.(*testing.B) // which has to measure what users get
 		shared.server, shared.failed = start(bin, benchmark)
 	}
 	if shared.failed != nil {

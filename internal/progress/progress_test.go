@@ -78,7 +78,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// Somebody who closes the place where progress is shown does not stop the work.
+// Closing the place where progress is shown does not stop the work.
 func TestWriterFails(t *testing.T) {
 	closed, err := os.Create(t.TempDir() + "/closed")
 	if err != nil {

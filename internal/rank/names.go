@@ -38,7 +38,7 @@ func (n *Names) Add(name string) (uint32, error) {
 	return n.put(at, bits)
 }
 
-// put gives the next number to a hash, which belongs into a free slot.
+// put gives the next number to a hash, which belongs in the free slot at.
 func (n *Names) put(at int, bits uint64) (uint32, error) {
 	if len(n.bits) >= maxNodes-1 {
 		return 0, fmt.Errorf("rank: at most %d names can be numbered", maxNodes-1)
@@ -52,7 +52,7 @@ func (n *Names) put(at int, bits uint64) (uint32, error) {
 }
 
 // NumberOrAdd returns the number of a name, which is the next number if the name was not added
-// before. It takes two names with the same hash for one.
+// before. It treats two names with the same hash as one.
 func (n *Names) NumberOrAdd(name []byte) (number uint32, added bool, err error) {
 	bits := maphash.Bytes(n.seed, name)
 	at, known := n.find(bits)

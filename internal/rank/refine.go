@@ -24,10 +24,11 @@ type Refinement struct {
 // visits all edges in each iteration but spends less time on each, so it is faster if many nodes
 // are far from ranks that must be exact (BenchmarkFewChanges).
 //
-// The residual of a node is by how much its rank differs from what its sources pass on. A push
-// adds the residual of a node to its rank, and passes Damping of it on to the residuals of its
-// targets (Gauss-Southwell iteration; Andersen, Chung and Lang, "Local Graph Partitioning using
-// PageRank Vectors", 2006). Refine pushes all residuals above a limit, and lowers the limit.
+// The residual of a node is the difference between its rank and what its sources pass on. A
+// push adds the residual of a node to its rank, and passes Damping of it on to the residuals of
+// its targets (Gauss-Southwell iteration; Andersen, Chung and Lang, "Local Graph Partitioning
+// using PageRank Vectors", 2006). Refine pushes all residuals above a limit, and lowers the
+// limit.
 //
 // The error is known for the same reason as that of Solve: if no residual exceeds ε, none of the
 // ranks is off by more than ε/Teleport of itself. Rounding comes on top: for a node with n

@@ -89,7 +89,8 @@ func checkRanks(t *testing.T, seed uint64, got, want []float64, tolerance float6
 	}
 }
 
-// TestRefineExact: Enough is asked about ranks that were exact from the start, too: callers decide there.
+// TestRefineExact: Enough is asked even about ranks that were exact from the start: callers decide
+// there.
 func TestRefineExact(t *testing.T) {
 	asked := 0
 	s, err := Refine(t.Context(), outGraph(2, [][2]uint32{{0, 1}}), Refinement{Start: []float64{Teleport, Teleport + Damping*Teleport}, Enough: func([]float64, float64) bool {
@@ -171,9 +172,9 @@ func FuzzDecodeOutGraph(f *testing.F) {
 	})
 }
 
-// BenchmarkFewChanges finds all ranks after ten of 50,000 nodes with a million edges have got other
-// targets, starting from the ranks before: by building the graph and iterating over all edges, and by
-// changing the graph and pushing residuals.
+// BenchmarkFewChanges finds all ranks after ten of 50,000 nodes with a million edges have received
+// other targets, starting from the previous ranks: by building the graph and iterating over all
+// edges, and by changing the graph and pushing residuals.
 func BenchmarkFewChanges(b *testing.B) {
 	const n, degree = 50_000, 20
 	list := make([][]uint32, n)

@@ -43,10 +43,10 @@ const maxIterations = 1000
 //
 // # Why the error is known
 //
-// Let r(u) be by how much a node changes in an iteration, and G(v,u) ≥ 0 how much of
-// a change of v reaches u in the end. Then rank(u) − new(u) = Σ (G(v,u) − [v=u])·r(v),
-// and rank(u) = Σ G(v,u)·Teleport. So |r(v)| ≤ ε for all v means an error of at most
-// ε/Teleport of each rank, whatever the graph looks like.
+// Let r(u) be the amount by which a node changes in an iteration, and G(v,u) ≥ 0 how much of a
+// change of v reaches u in the end. Then rank(u) − new(u) = Σ (G(v,u) − [v=u])·r(v), and
+// rank(u) = Σ G(v,u)·Teleport. So |r(v)| ≤ ε for all v means an error of at most ε/Teleport
+// of each rank, whatever the graph looks like.
 //
 // Rejected: Gauss-Seidel (half the iterations, but sums would depend on the number of
 // workers, or there would be one), and Monte Carlo (1e-9 is needed to decide ties).
@@ -150,8 +150,8 @@ func (s *solver) pull(chunk int) (most float64) {
 	return most
 }
 
-// Inflows is what comes in at each node if every one hands what is given for it on to
-// its targets, in equal parts.
+// Inflows returns what each node receives if every node passes what is given for it
+// on to its targets, in equal parts.
 func (g *Graph) Inflows(ctx context.Context, given []float64) ([]float64, error) {
 	if len(given) != g.nodes {
 		return nil, fmt.Errorf("rank: inflows: %d numbers for %d nodes", len(given), g.nodes)

@@ -66,7 +66,7 @@ func (p *Process) Die() {
 }
 
 // Lapse keeps the process from showing signs of life for a while, or lets it show them again.
-// Nobody considers it dead meanwhile.
+// No other process considers it dead meanwhile.
 func (p *Process) Lapse(cut bool) {
 	p.office.mu.Lock()
 	defer p.office.mu.Unlock()

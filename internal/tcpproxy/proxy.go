@@ -47,8 +47,8 @@ func Start(network, server string) (*Proxy, error) {
 // Address is where the proxy listens.
 func (p *Proxy) Address() string { return p.listener.Addr().String() }
 
-// Delay makes everything that arrives from now on take so long in each direction. The
-// number of bytes under way is not limited by it.
+// Delay makes everything that arrives from now on take that long in each direction.
+// The number of bytes under way is not limited by it.
 func (p *Proxy) Delay(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +84,7 @@ func (p *Proxy) passes() bool {
 	}
 }
 
-// Break breaks all connections that there are now. What was held back in them is lost.
+// Break breaks all current connections. What was held back in them is lost.
 func (p *Proxy) Break() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -195,7 +195,7 @@ func TestJourneyWithFailures(t *testing.T) {
 	}
 }
 
-// Of a URL that only failed, or leads nowhere, there is little to tell, and no error.
+// There is little to tell about a URL that only failed, or leads nowhere, and no error.
 func TestJourneyOfOthers(t *testing.T) {
 	r := open(t, nil)
 	ctx := t.Context()
@@ -220,8 +220,8 @@ func TestJourneyOfOthers(t *testing.T) {
 	}
 }
 
-// The Log knows the moments themselves; what it knows of an earlier load does not count
-// for the next.
+// The Log knows the moments themselves; what it knows about an earlier load does not
+// count for the next.
 func TestJourneyRemembered(t *testing.T) {
 	log := trace.NewLog(1000)
 	r := open(t, log)

@@ -81,7 +81,7 @@ type memory struct {
 }
 
 // remember reads the Log. A load is recorded just before its commit, without a timestamp,
-// so the last one recorded is taken for the load of the fetch in force.
+// so the last one recorded is taken to be the load of the fetch in force.
 func (t *teller) remember(urlRow string) {
 	t.attempts = make(map[uint64][]memory)
 	for _, r := range t.source.Log.of(urlRow) {

@@ -13,7 +13,7 @@ const maxRegisters = 256 << 20
 
 // registersFor is the binary logarithm of how many registers a node has: as many as fit,
 // from 16 to 256. Estimates are off by 1.04/√(registers), relatively: by 6.5 % up to
-// half a million nodes, by 9 % with a million, by 26 % with eight millions and more.
+// half a million nodes, by 9 % with a million, by 26 % with eight million and more.
 func registersFor(nodes int) int {
 	log := 8
 	for log > 4 && nodes<<(log+1) > maxRegisters {
@@ -23,10 +23,10 @@ func registersFor(nodes int) int {
 }
 
 // estimate counts for each node the nodes within 1, 2, 3… steps of it, with HyperLogLog
-// counters of 1<<log registers (Flajolet et al., 2007): the counter of a ball is the
-// greatest of those of its sources' balls, register by register; only of those that grew
-// in the step before. It ends when no ball has grown. A node enters by a hash of its
-// number, so the same graph gives the same numbers.
+// counters of 1<<log registers (Flajolet et al., 2007): the counter of a node's ball is
+// the maximum, register by register, of the counters of its sources' balls. Only balls
+// that grew in the previous step are considered. It ends when no ball has grown. A node
+// enters by a hash of its number, so the same graph gives the same numbers.
 func estimate(ctx context.Context, g *Graph, log int) ([]float64, error) {
 	n, m := g.Nodes(), 1<<log
 	balls, next := make([]byte, n*m), make([]byte, n*m)
@@ -73,8 +73,8 @@ func mergeRegisters(ball, other []byte) {
 	}
 }
 
-// counted is the number of what a counter counted; small ones by the registers that are
-// empty.
+// counted estimates how many nodes a counter has counted. It derives small numbers from
+// the number of empty registers.
 func counted(registers []byte) float64 {
 	sum, empty := 0.0, 0
 	for _, r := range registers {

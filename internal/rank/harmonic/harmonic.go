@@ -64,7 +64,8 @@ func (b *Builder) upTo(node int) {
 	}
 }
 
-// Graph is what was added. The builder must not be used afterwards.
+// Graph returns the graph of the edges that were added. The builder must not be used
+// afterwards.
 func (b *Builder) Graph() *Graph {
 	b.upTo(b.nodes)
 	return &b.g
@@ -75,10 +76,12 @@ func (g *Graph) Nodes() int { return len(g.starts) - 1 }
 
 func (g *Graph) sourcesOf(node int) []uint32 { return g.sources[g.starts[node]:g.starts[node+1]] }
 
-// exactNodes is up to how many nodes centralities are exact: some seconds of work.
+// exactNodes is the greatest number of nodes for which centralities are exact: some seconds
+// of work.
 const exactNodes = 20_000
 
-// Centralities are those of all nodes: exact ones, or estimates. The error is that of ctx.
+// Centralities returns the centralities of all nodes: exact ones, or estimates. The error is
+// that of ctx.
 func Centralities(ctx context.Context, g *Graph) ([]float64, error) {
 	if g.Nodes() <= exactNodes {
 		return exact(ctx, g)
