@@ -133,13 +133,13 @@ func (q *auxQueue) push(s auxiliary, most int, now time.Time) {
 	q.queue = append(q.queue, s)
 }
 
-// again appends a file again that could not be read.
+// again queues once more a file that could not be read.
 func (q *auxQueue) again(s auxiliary) {
 	s.forward = 0
 	q.queue = append(q.queue, s)
 }
 
-// retry is again for a host that failed, which is left alone for a while first.
+// retry is like again, for a host that failed and is first left alone for a while.
 func (q *auxQueue) retry(s auxiliary) {
 	if s.failures++; s.failures < maxAuxTries {
 		q.again(s)
@@ -324,8 +324,8 @@ func (c *Crawler) announces(site string, s *auxiliary) bool {
 	return h != nil && s.named != "" && slices.Contains(h.aux.announced, s.named)
 }
 
-// untilAsked returns ctx, which Run's own context ends, too: an interrupt need not wait
-// for a file, because its pass starts over in the next run.
+// untilAsked returns a context that ends with ctx, and with Run's own: an interrupt
+// need not wait for a file, because its pass starts over in the next run.
 func (c *Crawler) untilAsked(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(c.asked, cancel)

@@ -27,8 +27,9 @@ type sweep struct {
 	active bool
 	busy   bool   // reading a part of the list
 	after  string // how far it has come
-	// at is when a sweep is needed because a host becomes due that the list of parked
-	// hosts had no room for; zero if none is. ended is when the last sweep was over.
+	// at is when a sweep is needed because a host becomes due for which the list of
+	// parked hosts had no room; zero if no sweep is needed. ended is when the last
+	// sweep was over.
 	at, ended time.Time
 }
 

@@ -47,7 +47,7 @@ type HostState struct {
 	// Claims counts how often the host was right, and wrong, about when its pages
 	// changed.
 	Claims claims `json:"lastmod,omitzero"`
-	// Soft is what is known of how the host answers for paths that do not exist.
+	// Soft is what is known about how the host answers for paths that do not exist.
 	Soft SoftNotFound `json:"soft_not_found,omitzero"`
 	// Detours counts redirects with a cookie that did not lead back to their page;
 	// negative: one did.

@@ -85,8 +85,8 @@ func isFront(j *Job) bool {
 	return j.URL == front || j.Hops > 0 && j.Source == string(front)
 }
 
-// isFalseIcon reports whether a page or a document came where an icon should be. It says "not
-// found", whatever its status, and belongs into no index.
+// isFalseIcon reports whether a request for an icon returned a page or a document. Such a
+// response says "not found", whatever its status, and belongs in no index.
 func isFalseIcon(j *Job, f *page.Fetch) bool {
 	if _, named := IconNamedBy(j.Source); !j.Resource || !named && j.URL != j.URL.RootIcon() {
 		return false

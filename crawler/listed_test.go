@@ -205,7 +205,7 @@ func TestPassOfAHostThatStays(t *testing.T) {
 	})
 }
 
-// A host with as many sitemaps as it may have has its feeds read, too.
+// A host with as many sitemaps as it may have has its feeds read as well.
 func TestFeedsBesideManySitemaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := newWeb(), newFrontier("https://a.example/")
@@ -229,7 +229,7 @@ https://a.example/feed 200
 	})
 }
 
-// A sitemap that several hosts announce lists pages of all of them, also if an index leads to
+// A sitemap that several hosts announce lists pages of all of them, even if an index leads to
 // it. Pages of hosts that do not announce it are left out.
 func TestSeveralHostsAnnounceASitemap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

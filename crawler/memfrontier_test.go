@@ -19,7 +19,7 @@ type entry struct {
 	state   string // waiting, refused, done
 	refused bool   // and still waits
 	note    string
-	index   string // what the index would say of it: "", page, gone, redirect, other
+	index   string // what the index would say about it: "", page, gone, redirect, other
 	content string
 	visits  []time.Time
 }

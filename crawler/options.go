@@ -140,8 +140,8 @@ type Sources struct {
 	// Icons asks each host that has a page for its icon.
 	Icons bool
 	// MaxSitemaps and MaxFeeds bound the files read from one host in a pass, redirects on the
-	// host not counted; default 100 and 5. What other hosts announce counts, too, and the
-	// count also begins anew after half a day. MaxSitemaps also bounds those of one index.
+	// host not counted; default 100 and 5. Files that other hosts announce count as well, and
+	// the count begins anew after half a day. MaxSitemaps also bounds those of one index.
 	MaxSitemaps, MaxFeeds int
 }
 

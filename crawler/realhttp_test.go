@@ -134,7 +134,7 @@ func TestLoopbackRefused(t *testing.T) {
 }
 
 // TestLargeBodiesAreReleased: the memory of large bodies is free again after each visit and
-// each sitemap, whatever comes of them. A redirect with a large body is no cookie wall.
+// each sitemap, whatever comes of them. A redirect with a large body is not a cookie wall.
 func TestLargeBodiesAreReleased(t *testing.T) {
 	large := strings.Repeat("<p>large</p>\n", 1<<16)
 	site := func(w http.ResponseWriter, r *http.Request) {

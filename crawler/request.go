@@ -33,7 +33,7 @@ type request struct {
 	aux  auxiliary
 }
 
-// exchange is what politeness and statistics need to know of a finished request.
+// exchange is what politeness and statistics need to know about a finished request.
 type exchange struct {
 	url         page.URL
 	start, end  time.Time // end-start is without the time for which the request waited for memory

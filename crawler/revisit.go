@@ -27,7 +27,7 @@ import (
 //
 // A strike is a 404 or a failure. A 404 after a failure is deliberately the second
 // strike: both visits, some minutes apart, found no page. A URL with as many visits as
-// strikes has never been a page, and a withdrawn page is none: there is nothing to
+// strikes has never been a page, and neither is a withdrawn page: there is nothing to
 // lose, so the first 404 decides.
 //
 // A soft 404 at a URL that has never been a page is not loaded at all: for the index,
@@ -86,7 +86,7 @@ func (o *Revisits) notFound(v *Visit, soft bool) {
 // wasPage reports whether a URL was a page at its last visit, as far as is known.
 func wasPage(j *Job) bool { return j.Visits > j.Strikes && !j.Withdrawn }
 
-// takenBack is the visit that takes a page out of the index that turned out to say "not
+// takenBack is the visit that takes out of the index a page that turned out to say "not
 // found" after it was loaded.
 func (o *Revisits) takenBack(u page.URL, at time.Time) Visit {
 	w := withdrawal(Withdrawal(u, at, SoftNotFoundRule))

@@ -110,7 +110,7 @@ func separate(list []Known, group *robots.Group) (disallowed []Job, allowed []pa
 	return disallowed, allowed
 }
 
-// refuse tells the frontier of the jobs that robots.txt disallows.
+// refuse tells the frontier which jobs robots.txt disallows.
 func (c *Crawler) refuse(h *host) {
 	jobs, group, sentinel := h.jobs.refused, h.group, h.sentinel
 	c.operate(h, "refuse jobs", func(ctx context.Context) (func(time.Time), error) {

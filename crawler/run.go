@@ -13,7 +13,7 @@ import (
 // it continues when nothing is due. Call it once.
 //
 // When ctx ends, Run starts no new requests, completes and loads those under way,
-// stores the state of hosts, and returns nil. Abort makes that end at once. A store
+// stores the state of hosts, and returns nil. Abort cuts this short. A store
 // operation that fails ends the crawl in the same orderly way, and Run returns its
 // error. Status().Ended says why Run returned.
 func (c *Crawler) Run(ctx context.Context) error {

@@ -200,8 +200,8 @@ func (h *host) blockedBy() *slot {
 	return h.granted
 }
 
-// push adds a host to the heap, or moves it forward there. It leaves a host alone that
-// waits for a slot, which will wake it.
+// push adds a host to the heap, or moves it forward there. It does nothing for a host
+// that waits for a slot, which will wake it.
 func (c *Crawler) push(h *host, at time.Time) {
 	if h.waitsFor != nil || c.hosts[h.key] != h {
 		return

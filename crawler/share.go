@@ -61,7 +61,7 @@ type shared struct {
 	parts [partition.Count]part
 
 	idle    bool // as the others were told
-	ops     int  // calls of SetIdle and Finished under way; they are no work
+	ops     int  // calls of SetIdle and Finished under way; they are not work
 	askAt   time.Time
 	nothing bool // nothing has happened since Finished was called
 

@@ -39,14 +39,15 @@ import (
 // probeInterval is how often a host is probed.
 const probeInterval = 24 * time.Hour
 
-// maxEarly and maxSuspects bound what is remembered of pages that were loaded before
-// the host was understood. Pages beyond that are found when they are visited again.
+// maxEarly and maxSuspects bound what is remembered about pages that were loaded
+// before the host was understood. Pages beyond that are found when they are visited
+// again.
 const (
 	maxEarly    = 8
 	maxSuspects = 64
 )
 
-// SoftNotFound is what is known of how a host answers for paths that do not exist.
+// SoftNotFound is what is known about how a host answers for paths that do not exist.
 type SoftNotFound struct {
 	// Asked is when the host was last probed.
 	Asked time.Time `json:"asked,omitzero"`

@@ -79,7 +79,8 @@ func (c *Crawler) parkedWaitedFor(now time.Time) bool {
 }
 
 // listUnreached returns some of the hosts that have not answered, and how many there
-// are. An https host whose seeds were then tried with http counts if that failed, too.
+// are. An https host whose seeds were then tried with http counts if that failed as
+// well.
 func (c *Crawler) listUnreached() (list []Unreached, total int) {
 	for _, u := range c.unreached {
 		if u.instead == "" || c.unreached[u.instead] != nil {

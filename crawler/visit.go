@@ -122,7 +122,8 @@ func (c *Crawler) loadVisit(ctx context.Context, v Visit) error {
 }
 
 // WithdrawnHeader marks a fetch that the crawler made up to take a page out of the
-// index. Its value is the rule that decided. Nothing depends on it: servers can send it, too.
+// index. Its value is the rule that decided. Nothing depends on it, because servers can send
+// it as well.
 const WithdrawnHeader = "X-Indexer-Withdrawn"
 
 // Withdrawal is the fetch that takes a page out of the index by a rule: status 410, with the

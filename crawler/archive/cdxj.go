@@ -42,8 +42,8 @@ func newEntry(u page.URL, f *page.Fetch, digest string, from, to int64) entry {
 	return e
 }
 
-// writeIndex writes the sorted index of a complete file. The index appears under its
-// name at once, by a rename, and on the disk, because the file gets its name next.
+// writeIndex writes the sorted index of a complete file. The index is on the disk
+// before a rename gives it its name, because the file gets its name next.
 func writeIndex(path, file string, entries []entry) (err error) {
 	slices.SortStableFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.key, b.key), a.time.Compare(b.time))

@@ -92,7 +92,7 @@ func (r *Recorder) write(u page.URL, at time.Time, fn func(*warc.File) (entry, e
 	e, err := fn(r.file)
 	if r.file.Flush() != nil {
 		// The file may end in half a record, so further exchanges go to another one. The next
-		// run completes this one. Leave returns the error of the write, too.
+		// run completes this one. Leave also returns the error of the write.
 		err = r.file.Leave()
 		r.file = nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // TestFrames crawls documentation in a frameset, which has no link to any of its pages.
 // The crawl finds them through frames, under the rules for links. The index knows
-// nothing of frames: no links, no ranks.
+// nothing about frames: no links, no ranks.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	w := ServeFile(t, "frames.txt")

@@ -67,7 +67,8 @@ func TestPagesPerHost(t *testing.T) {
 	}
 }
 
-// checkBeyond: inspect says of a page that waits that the host has had its pages.
+// checkBeyond checks that inspect says about a page that waits that its host has had
+// its pages.
 func checkBeyond(t *testing.T, w *Web, s *Session, host string, limit int) {
 	t.Helper()
 	told := 0

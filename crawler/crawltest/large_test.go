@@ -8,8 +8,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// TestLargeFiles: the beginning of a robots.txt counts that is larger than any page may be, or
-// has no end, and sitemaps may be larger than pages, too.
+// TestLargeFiles: if a robots.txt is larger than any page may be, or has no end, its beginning
+// counts. Sitemaps may be larger than pages as well.
 func TestLargeFiles(t *testing.T) {
 	t.Parallel()
 	const rules = "User-agent: *\nDisallow: /secret\nSitemap: /map.xml\n"

@@ -8,7 +8,7 @@ import (
 	"github.com/webindexer/indexer/internal/killtest"
 )
 
-// TestMain also is the child process that the tests kill.
+// TestMain also runs as the child process that the tests kill.
 func TestMain(m *testing.M) {
 	killtest.Main(map[string]func() error{"crawl": childCrawl})
 	goleak.VerifyTestMain(m)

@@ -131,7 +131,7 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// TestProxyGuard: with a proxy, too, a crawl without permission for private addresses
+// TestProxyGuard: even with a proxy, a crawl without permission for private addresses
 // does not request any that the URL reveals.
 func TestProxyGuard(t *testing.T) {
 	t.Parallel()

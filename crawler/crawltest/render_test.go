@@ -72,7 +72,7 @@ func (toyBrowser) Render(ctx context.Context, f *page.Fetch, lookup observers.Lo
 			}
 		}
 	}
-	// What stands in the page stays there. Without its links, a page of a crawl that is killed
+	// What is in the page stays there. Without its links, a page of a crawl that is killed
 	// before it has found them would lead nowhere once it is rendered.
 	for _, link := range toyLink.FindAll(f.Body, -1) {
 		out.Write(link)

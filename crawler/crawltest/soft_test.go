@@ -17,7 +17,7 @@ func TestSoftNotFound(t *testing.T) {
 	nav := `<p>Home News Sport Weather Travel Money Letters Archive Contact About this newspaper and its editors</p>`
 	for _, c := range []struct {
 		name, host string
-		sorry      string // with a number that is another one each time
+		sorry      string // with a number that is different each time
 		gone       bool   // whether it is understood
 	}{
 		{"alike", "alike.ip45", "Sorry, we could not find what you look for on this host.", true},

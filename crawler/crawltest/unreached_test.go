@@ -35,9 +35,9 @@ func (noNames) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, err
 	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 }
 
-// TestUnreached: seeds whose hosts refuse or have no address do not keep a crawl from
-// ending that has nothing else to do, and the crawl names them. Reachable hosts are
-// crawled; the rest stay due.
+// TestUnreached: a crawl that has nothing else to do ends although hosts of its seeds
+// refuse or have no address, and names these hosts. Reachable hosts are crawled; the
+// rest stay due.
 func TestUnreached(t *testing.T) {
 	t.Parallel()
 	refuses := "http://" + nowhere(t)

@@ -47,6 +47,7 @@
 // # Rejected
 //
 // Leases of package lease, with one manager for all partitions: a manager takes every free
-// lease, and knows nothing of shares or of releasing. Notifications as messages: `indexer
-// wait` waits until every notification is handled, so it would never end without a crawler.
+// lease, and knows nothing about shares or about releasing. Notifications as messages:
+// `indexer wait` waits until every notification is handled, so it would never end without a
+// crawler.
 package division

@@ -250,8 +250,8 @@ func (m *Member) free(ctx context.Context, tx *txn.Txn, p int) (bool, error) {
 	return err == nil && !alive, err
 }
 
-// giveBack makes partitions free that the crawler is done with. If that fails, nobody asks their
-// hosts until it succeeds: after an unknown outcome, another crawler may have taken them.
+// giveBack frees the partitions that the crawler is done with. If that fails, no crawler asks
+// their hosts until it succeeds: after an unknown outcome, another crawler may have taken them.
 func (m *Member) giveBack(ctx context.Context, parts []int) error {
 	m.ended = append(m.ended, parts...)
 	for len(m.ended) > 0 {
@@ -322,7 +322,7 @@ func (m *Member) Leave(ctx context.Context) (others bool, err error) {
 	return len(alive) > 0, err
 }
 
-// runWhileValid is Run, and tries no more once others may consider this process dead.
+// runWhileValid is Run, but stops trying once others may consider this process dead.
 func (m *Member) runWhileValid(ctx context.Context, fn func(*txn.Txn) error) (uint64, error) {
 	return m.db.Run(ctx, func(tx *txn.Txn) error {
 		if err := m.live.Valid(); err != nil {
@@ -374,7 +374,7 @@ func (m *Member) SetIdle(ctx context.Context, idle bool) error {
 	return nil
 }
 
-// Finished implements crawler.Share. It looks without waiting first, because to ask
+// Finished implements crawler.Share. It looks without waiting first, because asking
 // whether all work is done takes scans of the whole table.
 func (m *Member) Finished(ctx context.Context) (bool, error) {
 	now, err := m.db.Now(ctx)

@@ -325,8 +325,8 @@ func (s *silent) Read(ctx context.Context, row []byte, sel ...store.Selector) ([
 }
 
 // TestMessageOfUnknownFate: a host is woken, and a file accepted, even if its crawler does not learn
-// that it has removed the message: nothing else would tell it of the host, and the file would not be
-// read before the next day.
+// that it has removed the message: nothing else would tell it about the host, and the file would not
+// be read before the next day.
 func TestMessageOfUnknownFate(t *testing.T) {
 	for _, kind := range []string{hostPrefix, filePrefix} {
 		synctest.Test(t, func(t *testing.T) {

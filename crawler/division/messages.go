@@ -35,7 +35,7 @@ func (m *Member) Forward(ctx context.Context, host string, u page.URL, file []by
 }
 
 // receive removes the messages to this crawler, and then delivers them. If it does not learn
-// whether they are gone (txn.ErrUnknown), it delivers them as well: to wake a host or to read a
+// whether they are gone (txn.ErrUnknown), it delivers them as well: waking a host or reading a
 // file twice does no harm.
 func (m *Member) receive(ctx context.Context, v *view) error {
 	mine := func(p int) bool { return m.held[p] && !m.leaving[p] }

@@ -22,8 +22,8 @@ const FreeBody = 512 << 10
 //     of an exchange is limited, and storing the result waits for no other request.
 //   - So a request that waits for that room gets it: requests take turns, and those that hold
 //     room end.
-//   - A request with room for a payload waits at most for room for the decoded body. So it ends,
-//     too, and a request that waits for room for a payload gets it for the same reason: it
+//   - A request with room for a payload waits at most for room for the decoded body. So it ends
+//     as well, and a request that waits for room for a payload gets it for the same reason: it
 //     holds no room while it waits.
 //
 // A body that is larger than the half takes the whole half, and exceeds it.

@@ -63,7 +63,7 @@ func (c Class) CountsAgainstHost() bool {
 type failure struct {
 	class Class
 	// text is always the same for the same failure, because it becomes part of what is
-	// stored: it contains no ports, no times and of the server's words only the
+	// stored: it contains no ports and no times, and nothing from the server but the
 	// name of an unknown content coding. It names a refused address.
 	text string
 	err  error // the underlying error, or nil

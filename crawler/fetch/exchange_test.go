@@ -116,7 +116,8 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestStatelessness: cookies and the previous page are not sent, credentials neither.
+// TestStatelessness: cookies and the previous page are not sent, and neither are
+// credentials.
 func TestStatelessness(t *testing.T) {
 	s := site(t, false, false, func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: "1"})

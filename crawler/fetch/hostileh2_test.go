@@ -124,7 +124,7 @@ func TestHostileHTTP2(t *testing.T) {
 }
 
 // TestSilentHTTP2: a host that stops answering on its connection, in virtual time. In each
-// case the client sends pings that nobody answers.
+// case the client sends pings that are not answered.
 func TestSilentHTTP2(t *testing.T) {
 	certified := serveH2(t, nil) // for its certificate
 	end := func(f *http2.Framer) {

@@ -12,8 +12,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Crawl is what a process knows of the crawl in its repository: the rules that admit
-// URLs, and the function to call when a host has something to fetch.
+// Crawl is what a process knows about the crawl in its repository: the rules that
+// admit URLs, and the function to call when a host has something to fetch.
 type Crawl struct {
 	// Ranks order a host's new URLs, besides their depth. If nil, all rank alike. Set
 	// it before Resume.
@@ -89,7 +89,7 @@ func (c *Crawl) Rules() *Rules { return c.rules.Load() }
 // Wake sets the function to call when a host has something to fetch.
 func (c *Crawl) Wake(wake func(host string)) { c.wake.Store(&wake) }
 
-// ready tells the crawler of a host that has something to fetch.
+// ready tells the crawler about a host that has something to fetch.
 func (c *Crawl) ready(ctx context.Context, tx *txn.Txn, host string) error {
 	if c.Notify != nil {
 		return c.Notify(ctx, tx, host)

@@ -34,8 +34,8 @@ import (
 // Discover also compares pages that differ in one query parameter, and learns from them
 // which parameters make no difference; see parameters.go.
 //
-// Ready is an observer of its own because discover cannot tell the crawler of new work:
-// its transaction has not committed yet.
+// Ready is an observer of its own because discover cannot tell the crawler about new
+// work: its transaction has not committed yet.
 //
 // A run of discover offers one part of a page's links (schema/parts.go); the first run
 // also offers everything else. If there are more parts, url:discovery says which is

@@ -13,7 +13,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Inspection is what the crawl knows of a URL, and why it treats the URL as it does.
+// Inspection is what the crawl knows about a URL, and why it treats the URL as it does.
 type Inspection struct {
 	// State is waiting, refused or done; "unknown" for a URL that was never queued.
 	State string `json:"state"`
@@ -57,7 +57,7 @@ type PastVisit struct {
 	Milliseconds int64  `json:"ms"`
 }
 
-// Inspect returns what the crawl knows of a URL; nil if there is no crawl.
+// Inspect returns what the crawl knows about a URL; nil if there is no crawl.
 func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 	config, seeds, ok, err := ReadConfig(ctx, db)
 	if err != nil || !ok {
@@ -118,8 +118,9 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 	return i, err
 }
 
-// InspectAt returns what the crawl knew of a URL as of a transaction; nil if it did not
-// know the URL. It leaves out the deciding rule: only the current rules are stored.
+// InspectAt returns what the crawl knew about a URL in the snapshot of a transaction;
+// nil if it did not know the URL. It leaves out the deciding rule: only the current
+// rules are stored.
 func InspectAt(ctx context.Context, tx *txn.Txn, u page.URL) (*Inspection, error) {
 	e, known, err := ReadEntry(ctx, tx, u)
 	if err != nil || !known {

@@ -13,7 +13,7 @@ import (
 // the cache, each of the links of each page was a read, and those that wait in the
 // queue were two.
 //
-// To offer a known URL does two things at most: it lowers the URL's depth, and moves a
+// Offering a known URL does two things at most: it lowers the URL's depth, and moves a
 // URL that was never fetched within the queue if its rank has changed. So a URL is
 // skipped if the cache has it at no greater depth, for two reasons:
 //

@@ -236,7 +236,7 @@ func (p *parameters) judge(h *hostParameters, a, b visited, without []string, le
 	return p.write(h)
 }
 
-// contradict takes back what was learned of a parameter.
+// contradict takes back what was learned about a parameter.
 func (p *parameters) contradict(h *hostParameters, name string) {
 	x := h.find(name)
 	if x == nil {
@@ -250,7 +250,7 @@ func (p *parameters) contradict(h *hostParameters, name string) {
 	x.Pairs, x.Contents, x.Ignored = 0, nil, false
 }
 
-// The functions below know nothing of transactions.
+// The functions below know nothing about transactions.
 
 // agree counts a pair with the same content.
 func agree(x *schema.Parameter, key page.ContentKey) {

@@ -14,7 +14,7 @@ import (
 
 // While pages are rendered, the crawl also fetches their resources: what the HTML of a page
 // names, and what it asked for when it was rendered (StoredForm.Inputs). The icon of a site, if
-// the crawl wants it, is one, too. Resources are entries like others, with the mark
+// the crawl wants it, is also a resource. Resources are entries like others, with the mark
 // FrontierEntry.Resource:
 //
 //   - The scope of links does not apply to them, because scripts and fonts of a site are often
@@ -22,7 +22,7 @@ import (
 //     politeness, the limits of sizes and the refusal of private addresses.
 //   - A parameter that makes no difference between pages may make one between scripts, so
 //     resources never lapse.
-//   - Nothing in them is followed but a redirect, whose target is a resource, too. A host that
+//   - Nothing in them is followed but a redirect, whose target is also a resource. A host that
 //     has only resources is not asked for sitemaps, feeds and pages that cannot exist.
 //   - They are visited again as pages are. When one has changed, the observers render the
 //     pages that need it anew.

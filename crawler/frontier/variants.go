@@ -46,7 +46,7 @@ const (
 )
 
 // sort decides about a URL that may be one of several variants. several reports whether
-// the page that links to it links to other variants, too.
+// the page that links to it also links to other variants.
 func (p *parameters) sort(ctx context.Context, u page.URL, several bool) (verdict, page.URL, error) {
 	h, err := p.of(ctx, crawler.HostOf(u))
 	if err != nil || !h.ignores(u) {

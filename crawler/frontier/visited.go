@@ -55,8 +55,8 @@ func (f *Frontier) afterVisit(e *schema.FrontierEntry, v crawler.Visit, effect l
 		e.Last = f.now()
 	}
 	e.Strikes, e.Note = v.Strikes, v.Note
-	// Validators belong to the fetch in force. If that is not a page it leaves none: a
-	// 304 to the validators of the page before would renew the redirect.
+	// Validators belong to the fetch in force. If that is not a page, no validators
+	// are kept: a 304 to those of the previous page would renew the redirect.
 	if f := &v.Fetch; f.URL != "" && !f.IsRevisit() && !f.HasFailed() {
 		e.ETag, e.LastModified = "", ""
 		if f.IsSuccess() {

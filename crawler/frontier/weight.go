@@ -49,7 +49,8 @@ func weightOf(rank float64) int {
 }
 
 // reweigh returns the new weight of an entry. It lowers a weight only by two steps at
-// once, so that a rank that wavers about a border does not move the entry to and fro.
+// once, so that a rank that wavers around a border does not move the entry back and
+// forth.
 func reweigh(old, now int) int {
 	if now < old && now > old-2 {
 		return old

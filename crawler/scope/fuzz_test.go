@@ -7,7 +7,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// FuzzTraps holds what every decision promises, whatever the URL; above all that
+// FuzzTraps checks what every decision promises, whatever the URL; above all that
 // the URL given instead of one with a session id leads to an end.
 func FuzzTraps(f *testing.F) {
 	for _, s := range []string{
@@ -44,7 +44,7 @@ func FuzzTraps(f *testing.F) {
 	})
 }
 
-// FuzzScope holds that patterns of any kind give an error or decide.
+// FuzzScope checks that patterns of any kind give an error or decide.
 func FuzzScope(f *testing.F) {
 	f.Add("a*", "^https?://[^/]+/$", "https://www.example.co.uk:81/a")
 	f.Add("(", "[", "http://[::1]/")

@@ -65,7 +65,7 @@ func (c *siteCache) get(name string) *site {
 	return s
 }
 
-// build counts what was taken. After an error the next use starts over: to count a URL
+// build counts what was taken. After an error the next use starts over: counting a URL
 // twice changes nothing.
 func (c *siteCache) build(ctx context.Context, s *site) error {
 	if s.built {

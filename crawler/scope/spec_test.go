@@ -75,7 +75,7 @@ func newScope(t *testing.T, d *datadriven.TestData) (*Scope, error) {
 	return New(config, seeds)
 }
 
-// specNow is the day on which the specs play.
+// specNow is the day on which the specs take place.
 var specNow = time.Date(2026, 6, 15, 0, 0, 0, 0, time.UTC)
 
 // TestTraps shows what is taken for a trap, and what is not, on 2026-06-15 and with

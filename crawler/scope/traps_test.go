@@ -72,7 +72,7 @@ func randomQueryURL(rnd *rand.Rand) page.URL {
 	return page.MustParseURL(url)
 }
 
-// TestAtMostLimit holds that every path of a site that makes up queries ends near the
+// TestAtMostLimit checks that every path of a site that makes up queries ends near the
 // limit, and how near an estimate is.
 func TestAtMostLimit(t *testing.T) {
 	for _, limit := range []int{10, 32, 33, 100, 1000} {
@@ -95,7 +95,7 @@ func TestAtMostLimit(t *testing.T) {
 	}
 }
 
-// TestManyPaths holds that a site with many more paths than cells is not refused
+// TestManyPaths checks that a site with many more paths than cells is not refused
 // for that: each of 5,000 has 3 queries.
 func TestManyPaths(t *testing.T) {
 	traps := mustTraps(t, specConfig(), nil)
@@ -107,7 +107,7 @@ func TestManyPaths(t *testing.T) {
 	}
 }
 
-// TestSharedCells holds that paths share no count if only one of their two cells is the same.
+// TestSharedCells checks that paths share no count if only one of their two cells is the same.
 func TestSharedCells(t *testing.T) {
 	config := specConfig()
 	config.MaxQueries = 3
@@ -139,7 +139,7 @@ func TestDistinct(t *testing.T) {
 	}
 }
 
-// TestMaxSites holds that sites used last stay, and no more than allowed.
+// TestMaxSites checks that sites used last stay, and no more than allowed.
 func TestMaxSites(t *testing.T) {
 	config := specConfig()
 	config.MaxSites = 2
@@ -160,7 +160,7 @@ func TestMaxSites(t *testing.T) {
 	}
 }
 
-// TestTakenFails holds that an error decides nothing, and that the next use begins
+// TestTakenFails checks that an error decides nothing, and that the next use begins
 // again, and not with half a count.
 func TestTakenFails(t *testing.T) {
 	broken := errors.New("disk on fire")
@@ -222,7 +222,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestConcurrent holds that goroutines together take no more than one alone would.
+// TestConcurrent checks that goroutines together take no more than one alone would.
 func TestConcurrent(t *testing.T) {
 	config := specConfig()
 	config.MaxQueries = 20
@@ -258,7 +258,7 @@ func TestTrapConfigErrors(t *testing.T) {
 	}
 }
 
-// TestAllOff holds that with every threshold at 0 nothing is refused.
+// TestAllOff checks that with every threshold at 0 nothing is refused.
 func TestAllOff(t *testing.T) {
 	traps := mustTraps(t, TrapConfig{}, nil)
 	for _, u := range []page.URL{

@@ -67,7 +67,7 @@ func TestFileForms(t *testing.T) {
 	}
 }
 
-// TestNotUTF8 holds that what cannot be read is said to be so, and nothing else lost.
+// TestNotUTF8 checks that what cannot be read is said to be so, and nothing else lost.
 func TestNotUTF8(t *testing.T) {
 	list, err := Parse("f", strings.NewReader("a.example\nb\xfccher.example\nc\x00.example\nd.example"))
 	if len(list) != 2 || list[1].Line != 4 {
@@ -126,7 +126,7 @@ func TestMaxErrors(t *testing.T) {
 	}
 }
 
-// TestReadError holds that a line that was cut short by an error is not a seed.
+// TestReadError checks that a line that was cut short by an error is not a seed.
 func TestReadError(t *testing.T) {
 	broken := errors.New("broken pipe")
 	r := io.MultiReader(strings.NewReader("a.example\nb.example.co"), iotest.ErrReader(broken))
@@ -145,7 +145,7 @@ func TestParseSeed(t *testing.T) {
 	}
 }
 
-// FuzzParse holds that seeds are canonical, unique and in order, that every line
+// FuzzParse checks that seeds are canonical, unique and in order, that every line
 // becomes a seed, an error or nothing, and that a suggested URL is itself a seed.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{

@@ -11,7 +11,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// FuzzParse holds what every reading promises, whatever the file.
+// FuzzParse checks what every reading promises, whatever the file.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"<urlset><url><loc>https://example.com/a?x=1&amp;y=2</loc><lastmod>2024-03-01</lastmod></url></urlset>",
@@ -62,7 +62,7 @@ func checkEntry(t *testing.T, s whole, e Entry, announced bool) {
 	}
 }
 
-// FuzzTime holds that a date that was read is read the same when written out.
+// FuzzTime checks that a date that was read is read the same when written out.
 func FuzzTime(f *testing.F) {
 	for _, s := range []string{"2024-03-01", "2024-03-01T08:30+01:00", "Thu, 05 Jan 17 13:34:52 GMT", ",", "2024"} {
 		f.Add(s)

@@ -44,7 +44,7 @@ func TestMaxSize(t *testing.T) {
 	}
 }
 
-// TestTake holds that nothing is read after an entry that was not taken.
+// TestTake checks that nothing is read after an entry that was not taken.
 func TestTake(t *testing.T) {
 	for _, form := range []string{
 		"<urlset><url><loc>https://example.com/a</loc></url><url><loc>https://example.com/b</loc></url><url>",
@@ -58,7 +58,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestExactSize holds that a file of just the limit is whole.
+// TestExactSize checks that a file of just the limit is whole.
 func TestExactSize(t *testing.T) {
 	in := func(n int) error {
 		_, err := io.ReadAll(&sizeLimit{r: strings.NewReader(strings.Repeat("x", 100)), left: int64(n)})
@@ -72,7 +72,7 @@ func TestExactSize(t *testing.T) {
 	}
 }
 
-// TestMaxToken holds that no tag, text, comment or attribute is read in full,
+// TestMaxToken checks that no tag, text, comment or attribute is read in full,
 // whatever its size, and that what stood before it counts.
 func TestMaxToken(t *testing.T) {
 	good := "<urlset><url><loc>https://example.com/a</loc></url>"
@@ -125,7 +125,7 @@ func TestReadError(t *testing.T) {
 	}
 }
 
-// TestControlCharacters holds that what XML forbids and feeds have in them does
+// TestControlCharacters checks that what XML forbids and feeds have in them does
 // not end the reading.
 func TestControlCharacters(t *testing.T) {
 	body := "<rss><item><title>a\x0b\x00</title><link>https://example.com/a\x1f</link></item></rss>"
@@ -149,7 +149,7 @@ func TestMaxProblems(t *testing.T) {
 	}
 }
 
-// TestAnnouncedIsAskedOncePerRun holds that a file's pages on one host cost one
+// TestAnnouncedIsAskedOncePerRun checks that a file's pages on one host cost one
 // question.
 func TestAnnouncedIsAskedOncePerRun(t *testing.T) {
 	var asked []string

@@ -127,7 +127,7 @@ func (p *parser) read(r io.Reader) {
 	}
 }
 
-// add has an entry taken that is within reach, and reports whether to continue.
+// add passes on an entry that is within reach, and reports whether to continue.
 func (p *parser) add(e Entry, line, column int) bool {
 	if e.Kind == PageEntry && !p.reach.holds(e.URL) {
 		if p.out.Outside == 0 {
