@@ -131,7 +131,7 @@ func TestAdmitByAgeHoldsDebounced(t *testing.T) {
 	})
 }
 
-// TestSharedAdmitAfterStop: a stopped pipeline admits nobody, whatever the last count left.
+// TestSharedAdmitAfterStop: a stopped pipeline admits no caller, whatever the last count left.
 func TestSharedAdmitAfterStop(t *testing.T) {
 	f := newFleet(t)
 	loader := f.join(0)

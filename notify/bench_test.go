@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// BenchmarkQueue is what the queue alone costs for each notification: heard of,
-// taken, finished.
+// BenchmarkQueue measures what the queue alone costs for each notification:
+// added, taken, finished.
 func BenchmarkQueue(b *testing.B) {
 	for _, batch := range []int{1, 32} {
 		b.Run(fmt.Sprint("batch=", batch), func(b *testing.B) {
@@ -43,9 +43,9 @@ func BenchmarkQueue(b *testing.B) {
 	}
 }
 
-// BenchmarkPipeline is notifications a second through an observer that does
-// nothing: the run's transaction removes the notification and acknowledges it.
-// The notifications are in the table before the time begins.
+// BenchmarkPipeline measures notifications a second through an observer that
+// does nothing: the run's transaction removes the notification and acknowledges
+// it. The notifications are in the table before the time begins.
 func BenchmarkPipeline(b *testing.B) {
 	for _, e := range engines {
 		for _, workers := range []int{1, 4} {
@@ -93,7 +93,8 @@ func (r *rig) startRunning() {
 	p.launchWorkers(ctx)
 }
 
-// BenchmarkLatency is the time from a commit to the end of the run it causes.
+// BenchmarkLatency measures the time from a commit to the end of the run it
+// causes.
 func BenchmarkLatency(b *testing.B) {
 	for _, e := range engines {
 		b.Run(e.name, func(b *testing.B) {

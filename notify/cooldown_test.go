@@ -25,7 +25,7 @@ func (g *debounced) addLoaderAtWork() (end func()) {
 	return func() { g.addLoaders(-1) }
 }
 
-// burst notifies a new row, waits until it is ready, and has it run for as long as given.
+// burst notifies a new row, waits until it is ready, and has it run for the given time.
 // It returns how long it has waited.
 func (g *debounced) burst(row string, takes time.Duration) (waited time.Duration) {
 	g.t.Helper()

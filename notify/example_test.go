@@ -52,8 +52,8 @@ func splitDocument(ctx context.Context, tx *txn.Txn, docs []string) error {
 	return nil
 }
 
-// countWord adds up a word's rows. However many documents told it of a change, one
-// run answers them all.
+// countWord adds up a word's rows. However many documents told it about a change,
+// one run answers them all.
 func countWord(ctx context.Context, tx *txn.Txn, words []string) error {
 	for _, word := range words {
 		sum := 0
@@ -87,7 +87,8 @@ func ExampleNewRegistry() {
 	must(err)
 	pipeline := notify.New(registry, notify.Options{Workers: 2})
 
-	// The transactions know whom a write wakes, and hand it over when they commit.
+	// The transactions know which observers a write wakes, and hand the
+	// notifications over when they commit.
 	table, err := mem.New(txn.Groups("words", notify.DeadGroup), mem.Options{})
 	must(err)
 	db, err := txn.Open(ctx, table, txn.Options{Observers: registry.Observers, Handover: pipeline.Handover})

@@ -14,8 +14,8 @@ import (
 )
 
 // TestFaults lets each write to the table go wrong in turn. Whatever it is, the
-// observers end up with what a direct computation has; and if the loader was not
-// concerned, without waiting for the slow net.
+// observers end up with what a direct computation has; and if the fault did not
+// concern the loader, they have it without waiting for the slow safety net.
 func TestFaults(t *testing.T) {
 	for _, mode := range []txn.Mode{txn.OnePhase, txn.TwoPhase} {
 		for _, fault := range []faulty.Fault{faulty.Fail, faulty.Lost, faulty.Late} {
@@ -75,8 +75,8 @@ func oneFault(t *testing.T, mode txn.Mode, plan faulty.Plan) (met bool) {
 	return probe.Met()
 }
 
-// A row that the queue believes needsRun, but is not, changes while a worker
-// finds that out: it has to be run again for the change.
+// A row changes while a worker finds out that it needs no run, although the
+// queue believed so: it has to be run for the change.
 func TestAnsweredRowChanges(t *testing.T) {
 	ctx := context.Background()
 	saw := ""

@@ -9,7 +9,7 @@ import (
 )
 
 // An acknowledgement is removed when its cell is gone and no worker has the row: not
-// while an observer runs on it, whose commit would not be refused without.
+// while an observer runs on it, because its commit would no longer be refused.
 func TestAcknowledgementsAreCollected(t *testing.T) {
 	ctx := context.Background()
 	watched := txn.Column{Group: "app", Name: "c"}

@@ -67,7 +67,7 @@ func (g *debounced) end(batch []*entry) {
 	g.finished(batch)
 }
 
-// page goes through fetch and notifies index of a row.
+// page goes through fetch and notifies index about a row.
 func (g *debounced) page(row string) {
 	g.notify("fetch", "f", row)
 	batch := g.begin()

@@ -22,8 +22,8 @@ type ran struct{ start, commit uint64 }
 //	once      a strong observer's run has a change between the start of the run
 //	          before it and its own: it is for a change that no other run was for
 //
-// A ghost may bring one run more: of a loader's transaction that put its
-// notifications and did not commit. At the end all work must be done.
+// A ghost may cause one more run: the notifications of a loader's transaction
+// that put them and did not commit. At the end all work must be done.
 func (m *machine) judge() error {
 	ctx := context.Background()
 	changes, runs, ghosts := make(map[string][]uint64), make(map[string][]ran), make(map[string]int)

@@ -265,7 +265,7 @@ func (m *machine) load(write func(*txn.Txn), rows ...string) {
 }
 
 // observers: two strong ones and a weak one of x, and one of y, which first writes.
-// Each run writes down, in its transaction, that it was.
+// Each run records itself in its transaction.
 func (m *machine) observers() []Observer {
 	observer := func(name, column string, weak bool, batch int) Observer {
 		return Observer{Name: name, Watches: col(column), Weak: weak, Batch: batch, Run: func(ctx context.Context, tx *txn.Txn, rows []string) error {

@@ -145,7 +145,7 @@ func driveQueue(t *testing.T, rng *rand.Rand) error {
 }
 
 // workOff ends all runs and makes those that the queue asks for. Only if it
-// overflowed is it told of what is in the table, as a scan would.
+// overflowed is it told what is in the table, as by a scan.
 func workOff(t *testing.T, q *queue, m *model, begin func([]*entry), endOne func() bool) error {
 	for range 10_000 {
 		if endOne() {

@@ -57,7 +57,7 @@ func TestQuiesceWaitsForScans(t *testing.T) {
 	})
 }
 
-// TestSharedQuiesceEndsDebounce: on a table that several processes share, too, rows of this process
+// TestSharedQuiesceEndsDebounce: even on a table that several processes share, rows of this process
 // are not debounced while a caller waits, even if a loader is at work.
 func TestSharedQuiesceEndsDebounce(t *testing.T) {
 	f := newFleet(t)

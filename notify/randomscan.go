@@ -129,7 +129,7 @@ func (p *Pipeline) take(ctx context.Context, notes []txn.Notification) (got int,
 		}
 	}
 	// Take only as many as needed, from anywhere in the chunk. The queue should stay short,
-	// and other processes need rows, too.
+	// and other processes need rows as well.
 	if most := p.queue.shortfall(); len(free) > most {
 		i := rand.IntN(len(free) - most + 1)
 		free, names = free[i:i+most], names[i:i+most]

@@ -145,9 +145,9 @@ type member struct {
 	process *sharedtest.Process
 }
 
-// join adds a process. Without workers it only loads. It then takes every other notification for
-// one of an observer with a lease, whatever the observer: its settings or its version are not those of
-// the others.
+// join adds a process. Without workers it only loads. It then mistakes every other notification for
+// one of an observer with a lease, whatever the observer: its settings or its version are not those
+// of the others.
 func (f *fleet) join(workers int) *member {
 	f.t.Helper()
 	registry, err := NewRegistry(f.observers()...)
@@ -368,7 +368,7 @@ func letters(t *testing.T, m *member) []DeadLetter {
 	return list
 }
 
-// TestTroubleMakesNoDeadLetters: failures while the store is down are not the row's.
+// TestTroubleMakesNoDeadLetters: failures while the store is down are not the fault of the row.
 func TestTroubleMakesNoDeadLetters(t *testing.T) {
 	f := newFleet(t)
 	var failures atomic.Int64

@@ -40,7 +40,7 @@ const (
 )
 
 // forSpareTime offers a debounced entry to workers that have nothing else to do, if it
-// is one of those.
+// may run in spare time.
 func (q *queue) forSpareTime(e *entry) {
 	if !q.registry.list[e.observer].Spare || !e.urgent || !e.debounced || e.spare != nil || q.ranOften(e) {
 		return

@@ -12,13 +12,12 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// BenchmarkTombstones is what looking for notifications costs when there are none,
-// in a table through which none, and then many, have come and gone. In a
-// log-structured store each of them leaves a tombstone, and a scan steps over all
-// of these: the rescan, and each Quiesce. The engine therefore keeps the notify
-// group in memory (store.GroupSpec.Resident) and knows when it is empty; resident=false
-// is the same table without that. A million takes half a minute to prepare:
-// INDEXER_LONG=1.
+// BenchmarkTombstones measures what looking for notifications costs when there are
+// none: in a table that never had any, and after many have come and gone. In a
+// log-structured store each of them leaves a tombstone, and a scan steps over all of
+// these: the rescan, and each Quiesce. The engine therefore keeps the notify group in
+// memory (store.GroupSpec.Resident) and knows when it is empty; resident=false is the
+// same table without that. A million takes half a minute to prepare: INDEXER_LONG=1.
 func BenchmarkTombstones(b *testing.B) {
 	for _, gone := range []int{0, 10_000, 1_000_000} {
 		if gone > 100_000 && !testenv.Long() {

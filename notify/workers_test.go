@@ -13,7 +13,8 @@ import (
 )
 
 // The number of workers follows SetWorkers, whatever they are doing: never more
-// runs at a time than workers wanted, once those too many have ended theirs.
+// runs at a time than workers wanted, once the surplus workers have ended
+// theirs.
 func TestSetWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var running atomic.Int32

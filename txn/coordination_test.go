@@ -30,7 +30,7 @@ type office struct {
 type desk struct {
 	*office
 	token  string
-	silent bool // it shows no signs of life, and nobody has found it dead
+	silent bool // it shows no signs of life, and no process has found it dead
 }
 
 func (o *office) join() (*Coordination, *desk) {
@@ -137,8 +137,8 @@ func TestProcessesSeeEachOther(t *testing.T) {
 	}
 }
 
-// unreliable is an oracle that sometimes does not answer. What it returns with an error is no
-// timestamp: that of package oracle/remote returns the greatest number.
+// unreliable is an oracle that sometimes does not answer. What it returns with an error is
+// not a timestamp: the client in package oracle/remote returns the greatest number.
 type unreliable struct {
 	Timestamps
 	down error

@@ -159,8 +159,8 @@ func (f *faults) tolerate(err error) {
 	}
 }
 
-// check reads everything in one snapshot. Only at the end no write is under way, so
-// that a failed transfer cannot be there.
+// check reads everything in one snapshot. Only at the end is no write under way, so
+// only then can no failed transfer be there.
 func (f *faults) check(db *DB, end bool) {
 	ctx := context.Background()
 	tx := mustBeginOr(f, db)

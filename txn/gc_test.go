@@ -332,7 +332,7 @@ func TestCollectorSweeps(t *testing.T) {
 }
 
 // With a history of an hour the state of any time within it can be read, also by the
-// next process; and after it the versions go.
+// next process; and afterwards the versions are collected.
 func TestHistoryIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := openMem(t, Groups("app", "other"))
@@ -396,7 +396,7 @@ func TestHistoryIsKept(t *testing.T) {
 	})
 }
 
-// An expired pin holds nothing back, and goes.
+// An expired pin holds nothing back, and is removed.
 func TestPinExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := openMem(t, Groups("app", "other"))

@@ -50,8 +50,8 @@ func TestLeaveTwice(t *testing.T) {
 	}
 }
 
-// TestReadersHoldBack: whatever falls between what, a timestamp that is being read at
-// is not below what was found to be the oldest.
+// TestReadersHoldBack: whatever the interleaving, a timestamp that is being read is
+// not below what was found to be the oldest.
 func TestReadersHoldBack(t *testing.T) {
 	var (
 		r           readers

@@ -179,7 +179,7 @@ func (c *Collector) prepare(ctx context.Context) (Collected, error) {
 	return c.db.prepare(ctx)
 }
 
-// collect collects some cells, and queues those again that have later records.
+// collect collects some cells, and requeues those that have later records.
 func (c *Collector) collect(ctx context.Context, entries []*gcEntry, got *Collected) error {
 	var (
 		rows []store.RowMutation

@@ -121,7 +121,7 @@ func (s *stoppedAt) Mutate(ctx context.Context, m store.RowMutation) (store.Resu
 
 // TestStoppedAtTheCommitPoint: a process is stopped while the answer of its commit point is on the
 // way. Others find it dead, overwrite the primary, and collect what it committed there. When it
-// goes on, it finds nothing at the primary. It must not take that for a rollback.
+// goes on, it finds nothing at the primary. It must not mistake that for a rollback.
 func TestStoppedAtTheCommitPoint(t *testing.T) {
 	inner, o := sharedTable(t), &office{}
 	table := &stoppedAt{Table: inner}
@@ -189,7 +189,7 @@ func TestReadersOfOtherProcesses(t *testing.T) {
 	wantValue(t, reader, "one")
 	reader.Rollback()
 
-	// A reader of the past that is in time holds the safe point; a pin, too.
+	// A reader of the past that is in time holds the safe point, and so does a pin.
 	pin, err := b.Pin(t.Context(), Pin{Name: "p", TS: past})
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestReadersOfOtherProcesses(t *testing.T) {
 		t.Errorf("%d versions, want all 3", n)
 	}
 
-	// With both gone, everything is.
+	// Once both are gone, everything is collected.
 	publishAll(t, a, b)
 	collect(t, a)
 	if n := versions(t, table); n != 0 {

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Processes that live for a moment, minutes apart, each with one commit: what any
-// minute in between had is found by its time, and what Oldest names is the first.
+// Processes that live for a moment, minutes apart, each with one commit: the
+// state of any minute in between is found by its time, and Oldest names the
+// first.
 func TestTimesBetweenShortProcesses(t *testing.T) {
 	t.Run("an hour is kept", func(t *testing.T) { shortProcesses(t, time.Hour, 28, 31) })
 	// The processes are much closer than samples of one process are.

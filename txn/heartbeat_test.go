@@ -10,8 +10,8 @@ import (
 )
 
 // TestHeartbeat: a commit that takes longer than the time to live of its locks renews its primary
-// lock, so that others wait. After it was rolled back by one that did not, it does not lock the
-// primary again.
+// lock, so that others wait. After a transaction that did not wait has rolled it back, it does
+// not lock the primary again.
 func TestHeartbeat(t *testing.T) {
 	const ttl = 3 * time.Second
 	for _, rolledBack := range []bool{false, true} {

@@ -59,7 +59,7 @@ const (
 )
 
 // MetaGroup is the group for everything in the protocol that is not about one cell.
-// docs/format-txn.md lists its rows. Package oracle keeps its rows there, too.
+// docs/format-txn.md lists its rows. Package oracle also keeps its rows there.
 const MetaGroup = metaGroup
 
 // Records calls fn for the records of a group as they are stored, in the rows of [start,

@@ -22,7 +22,7 @@ type modelVersion struct {
 	gone   bool // deleted
 }
 
-// modelTxn is what the model knows of a transaction.
+// modelTxn is what the model knows about a transaction.
 type modelTxn struct {
 	start    uint64
 	writes   map[Cell]modelVersion

@@ -16,7 +16,7 @@ import (
 //	committed    applied, now or by an earlier attempt   continue
 //	rolled back  refused, and always will be             undo the other cells
 //	locked       not applied so far                      retry; after many failures, give up
-//	nothing      applied or refused, nobody can tell     report that, and undo nothing
+//	nothing      applied or refused, unknown which       report that, and undo nothing
 //
 // The last case arises if this process was stopped and others found it dead: they have
 // collected the record of its commit, or of its rollback.

@@ -11,7 +11,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// shown is what stands at one timestamp of one cell, as in Figure 4 of the paper.
+// shown is what is at one timestamp of one cell, as in Figure 4 of the paper.
 type shown struct {
 	cell Cell
 	ts   uint64
@@ -81,7 +81,7 @@ func (p *printer) changed() (string, error) {
 	return strings.Join(out, "\n"), nil
 }
 
-// inUse lists the columns in which something stands.
+// inUse lists the columns that are not empty.
 func inUse(lines []*shown) (columns []int) {
 	for c := range headings {
 		if slices.ContainsFunc(lines, func(l *shown) bool { return l.text[c] != "" }) {

@@ -80,7 +80,7 @@ func TestResolveAbandoned(t *testing.T) {
 	}
 }
 
-// TestOwnerIsFaster: a transaction that another process takes for dead commits just before that
+// TestOwnerIsFaster: a transaction that another process considers dead commits just before that
 // process rolls its primary back. The other process then rolls the remaining cells forward.
 func TestOwnerIsFaster(t *testing.T) {
 	table := openMem(t, Groups("app"))

@@ -110,8 +110,8 @@ func TestScanOfLargeValuesByTheDead(t *testing.T) {
 	}
 }
 
-// TestScanOfLargeValuesWhileSilent: a transaction that only reads outlasts a time without signs of life
-// at the end of a page of values, too.
+// TestScanOfLargeValuesWhileSilent: a transaction that only reads also outlasts a time without signs
+// of life at the end of a page of values.
 func TestScanOfLargeValuesWhileSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, o := &weighed{Table: sharedTable(t)}, &office{}

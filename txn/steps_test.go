@@ -200,7 +200,7 @@ func (w *stepWalk) scenario(db *DB, n Notification) (uint64, error) {
 	return tx.Commit(ctx)
 }
 
-// left compares what stands in the table with what the table of steps says.
+// left compares what is in the table with what the list of steps says.
 func (w *stepWalk) left(table store.Table) {
 	locks := 0
 	_, err := table.Scan(context.Background(), store.Range{Group: lockGroup}, func(store.Cell) error { locks++; return nil })

@@ -30,7 +30,7 @@ const (
 // moment, time and again. After each kill the trie adds up, and no number that was
 // acknowledged is missing. Then observers without a loader finish what the dead left,
 // from nothing but what is in the table: the root has counted all leaves. (A loader
-// would wake again whom a lost notification lets sleep.)
+// would wake again the observers that a lost notification lets sleep.)
 func TestKilled(t *testing.T) {
 	kills := 6
 	switch {

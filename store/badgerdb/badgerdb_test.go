@@ -13,7 +13,8 @@ import (
 )
 
 // Badger leaves two goroutines behind for each directory that it fails to open
-// because of a table file. One that was opened and not closed leaves others, too.
+// because of a table file. A directory that was opened and not closed leaves
+// others as well.
 func TestMain(m *testing.M) {
 	killtest.Main(map[string]func() error{"write": runChild})
 	goleak.VerifyTestMain(m,

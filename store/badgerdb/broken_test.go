@@ -9,7 +9,7 @@ import (
 )
 
 // TestBroken: after a write that failed half-way the table turns every other one away, and
-// says that nothing of it has happened.
+// says that nothing has happened.
 func TestBroken(t *testing.T) {
 	failure := errors.New("the disk is gone")
 	db, err := Open(t.TempDir(), []store.GroupSpec{{Name: "g"}}, Options{MinFreeBytes: -1, Step: func(step string) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
-// TestDamagedDiscard: counts of waste that Badger would hang or panic over are made anew,
-// and all others stay.
+// TestDamagedDiscard: damaged counts of waste, over which Badger would hang or panic, are
+// made anew, and all others stay.
 func TestDamagedDiscard(t *testing.T) {
 	slots := func(numbers ...uint64) []byte {
 		b := make([]byte, discardBytes)

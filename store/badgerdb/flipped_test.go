@@ -20,7 +20,7 @@ import (
 // TestFlippedByte flips one byte of one file of a table, of every kind that there
 // is, at many places. Opening, or the first read, says that the
 // table is corrupt, and names the file; or all that was written is there: the byte
-// meant nothing. Never is anything else read.
+// meant nothing. Nothing else is ever read.
 func TestFlippedByte(t *testing.T) {
 	rng := testenv.Random(t)
 	places := 12
@@ -66,8 +66,8 @@ func TestFlippedByte(t *testing.T) {
 	}
 }
 
-// named: the error names the file, or where Badger does not say which one it is, for a
-// large value, what files it is one of.
+// named reports whether the error names the file or, for a large value, where Badger
+// does not say which file it is, the kind of file.
 func named(err error, name, kind string) bool {
 	text := err.Error()
 	if strings.Contains(text, string(filepath.Separator)+filepath.Base(name)) { // not the name of the test

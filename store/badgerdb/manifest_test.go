@@ -21,8 +21,8 @@ const (
 	listRecord = 8
 )
 
-// TestManifestLengths flips each bit of the lengths in the list of tables. Those that
-// make a record seem longer than the file are what Badger takes for a crash.
+// TestManifestLengths flips each bit of the lengths in the list of tables. Badger
+// mistakes those that make a record seem longer than the file for a crash.
 func TestManifestLengths(t *testing.T) {
 	image := imageOfTable(t)
 	name := filepath.Join(dirfile.Badger, "MANIFEST")

@@ -39,11 +39,11 @@ import (
 // are written through a memory map, alternately, after a group is in Badger's log and
 // before any caller is answered. That costs some twenty nanoseconds, and survives a killed
 // process as the log does. If a process dies while it writes one slot, the other slot
-// holds the previous group; no caller was told of the later one.
+// holds the previous group; no caller was told about the later one.
 //
 // Without SyncWrites a lost machine may have written this page and not the log. Then
-// the mark is ahead, which is no damage; only the boot id of the
-// machine distinguishes the two: see checkProgress.
+// the mark is ahead, which is not damage; only the boot id of the machine
+// distinguishes the two: see checkProgress.
 const (
 	markName   = "HIGHWATER"
 	markMagic  = "indexer high-water mark"

@@ -84,7 +84,7 @@ func TestViewsHeld(t *testing.T) {
 	}
 }
 
-// TestViewsBounded: the views that nobody reads at are not kept behind one that stays open.
+// TestViewsBounded: views at which nothing reads are not kept behind one that stays open.
 func TestViewsBounded(t *testing.T) {
 	const last = 10_000
 	vs := newViews(0, groupSet{}, noReader)
@@ -113,7 +113,7 @@ func TestViewsBounded(t *testing.T) {
 	}
 }
 
-// TestViewsLate: a reader that comes to a view just when it is passed by is sent to
+// TestViewsLate: a reader that comes to a view just when it is passed is sent to
 // the next one, and leaves no trace.
 func TestViewsLate(t *testing.T) {
 	vs := newViews(1, groupSet{}, noReader)

@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// TestTheJudgeBites breaks the protocol, from below, and wants to hear of it: a
-// judge that is always content says nothing.
+// TestTheJudgeBites breaks the protocol from below, and expects the judge to
+// notice: a judge that is always content proves nothing.
 func TestTheJudgeBites(t *testing.T) {
 	needJudge(t)
 	for _, tc := range []struct {

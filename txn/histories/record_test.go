@@ -36,8 +36,8 @@ func (o op) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]any{"r", o.key, o.read})
 }
 
-// process returns a name for a client. One whose transaction ended in doubt is
-// never heard of again.
+// process returns a name for a client. A client whose transaction ended in
+// doubt is never used again.
 func (r *recorder) process() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

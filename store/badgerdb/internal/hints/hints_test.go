@@ -18,7 +18,7 @@ import (
 // testColumn is a column for tests; all fall into the one bucket of New(1).
 func testColumn(n int) Hash { return Hash{uint64(n) + 1, uint64(2*n) + 100} }
 
-// found is what a reader of the view seq tells of hintColumn(0).
+// found is what a reader of the view seq tells about testColumn(0).
 func found(bound, seq uint64, value string) Hint {
 	e := Hint{Column: testColumn(0), Bound: bound, Seq: seq}
 	if bound > 0 {
