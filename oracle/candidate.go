@@ -141,7 +141,7 @@ func (o *Oracle) tryServe(ctx context.Context, member Member) error {
 		return err
 	}
 	if h.Token != "" && h.Domain != member.Domain() {
-		return fmt.Errorf("%w: the last oracle, process %s at %q, kept its token in %s, and this process looks in %s; use the same for both, or end that oracle in order",
+		return fmt.Errorf("%w: the last oracle, process %s at %q, kept its token in %s, and this process looks in %s; use the same for both, or shut that oracle down cleanly",
 			ErrOtherDomain, h.Token, h.Address, h.Domain, member.Domain())
 	}
 	if h.Token != "" && h.Token != member.Token() {
@@ -208,7 +208,7 @@ func (o *Oracle) Stop(ctx context.Context) error {
 	return errors.Join(err, member.Leave(ctx))
 }
 
-var errStandsBy = fmt.Errorf("%w: it stands by; the setting oracle must name all oracles, the one that serves included", ErrNotServing)
+var errStandsBy = fmt.Errorf("%w: it stands by; the setting oracle must name all oracles, including the one that serves", ErrNotServing)
 
 // Take takes n consecutive timestamps and returns the first; with n = 0 it takes none, and
 // returns what the first would be. ErrNotServing: another process is the oracle.

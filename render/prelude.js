@@ -1,4 +1,4 @@
-// Runs before the scripts of each document, and takes chance, real time, and ways out away.
+// Runs before the scripts of each document. It takes away chance, real time, and ways out of the page.
 (() => {
   "use strict";
   const define = (object, name, value) => Object.defineProperty(object, name, {value, writable: true, configurable: true});

@@ -113,7 +113,7 @@ func (s Security) ServerOptions() ([]grpc.ServerOption, error) {
 	var opts []grpc.ServerOption
 	if c != nil {
 		if len(c.Certificates) == 0 {
-			return nil, errors.New("oracle: a server with tls.ca needs tls.cert and tls.key, too")
+			return nil, errors.New("oracle: a server with tls.ca also needs tls.cert and tls.key")
 		}
 		if c.ClientCAs != nil {
 			c.ClientAuth = tls.RequireAndVerifyClientCert

@@ -240,7 +240,7 @@ func (b *blobs) read(to []byte, p pointer) ([]byte, error) {
 		return nil, errs.Corrupt(b.name(p.file), "the blob file is missing")
 	}
 	if p.length > uint32(limits.MaxValueBytes) {
-		return nil, errs.Corrupt(b.name(p.file), "a value of %d bytes is said to be there", p.length)
+		return nil, errs.Corrupt(b.name(p.file), "a pointer names a value of %d bytes there, which is too long", p.length)
 	}
 	n := len(to)
 	to = slices.Grow(to, int(p.length))[:n+int(p.length)]

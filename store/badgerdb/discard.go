@@ -40,7 +40,7 @@ func checkDiscard(dir string, log Logger) error {
 	if err := os.Remove(file); err != nil {
 		return fmt.Errorf("store: remove damaged counts: %w", err)
 	}
-	log.Warnf("%s was damaged and is made anew: it counts only how much of the value log is waste", file)
+	log.Warnf("%s was damaged and is made anew; it only counts how much of the value log is waste", file)
 	return nil
 }
 
