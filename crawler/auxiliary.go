@@ -312,7 +312,7 @@ func (c *Crawler) fetchAux(h *host, s auxiliary) task {
 }
 
 // announces reports whether a site announced a file. If several did, the file is read once, for the
-// first one and for those whose robots.txt is in memory then. The goroutine of a request calls it,
+// first one and for those whose robots.txt is then in memory. The goroutine of a request calls it,
 // without mu.
 func (c *Crawler) announces(site string, s *auxiliary) bool {
 	if site == s.announcer {

@@ -66,8 +66,9 @@ func (s *HostState) Allowed(agent string, u page.URL) (bool, robots.Rule) {
 	return s.Robots.Group(agent).Allowed(u)
 }
 
-// LeftAlone returns until when, and why, no page of the host is requested; "" if there
-// is no such reason. If robots.txt cannot be reached, that is until it is tried again.
+// LeftAlone returns until when, and why, no page of the host is requested; why is ""
+// if nothing prevents it. If robots.txt cannot be reached, until is when it is tried
+// again.
 func (s *HostState) LeftAlone(now time.Time) (until time.Time, why string) {
 	switch {
 	case s.Until.After(now):

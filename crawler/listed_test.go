@@ -263,7 +263,7 @@ https://maps.example/s.xml 200
 	})
 }
 
-// Of a long index only so many sitemaps are kept, on all hosts together.
+// Only a limited number of the sitemaps of a long index are kept, on all hosts together.
 func TestLongIndex(t *testing.T) {
 	var index strings.Builder
 	index.WriteString("<sitemapindex>")

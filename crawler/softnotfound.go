@@ -13,8 +13,8 @@ import (
 // Some hosts answer 200 for paths that do not exist. Once a day the crawler requests
 // two paths that cannot exist (the second only if the first returned a page). The
 // shingles that the two answers have in common are how the host says "not found"; where
-// they differ shows how much an answer varies. Another page is taken for "not found" if
-// it contains all of the common part and no more than the answers do; see shingles.go.
+// they differ shows how much an answer varies. Another page counts as "not found" if it
+// contains all of the common part and no more than the answers do; see shingles.go.
 //
 // Losing a page by mistake is worse than indexing an empty one, so:
 //
@@ -23,7 +23,7 @@ import (
 //   - nothing is concluded before a page of the host has other content, or if a seed or
 //     root page has the same content: such a host shows the same page everywhere (a
 //     browser application, a login page);
-//   - seeds and root pages are never taken for "not found";
+//   - seeds and root pages never count as "not found";
 //   - a page that was known before needs two strikes, like a 404.
 //
 // The first pages of a host are loaded before anything is known. Their shingles are
@@ -67,7 +67,7 @@ type SoftNotFound struct {
 type earlyPage struct {
 	URL    page.URL `json:"url"`
 	Says   shingles `json:"says"`
-	Exempt bool     `json:"exempt,omitempty"` // never taken for "not found"
+	Exempt bool     `json:"exempt,omitempty"` // it never counts as "not found"
 	Known  bool     `json:"known,omitempty"`  // it was a page before
 }
 

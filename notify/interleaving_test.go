@@ -277,7 +277,7 @@ func answer(err error, yes string) string {
 
 func firstLine(s string) string { line, _, _ := strings.Cut(s, "\n"); return line }
 
-// printTable prints what the table says of each cell that was ever notified.
+// printTable prints what the table says about each cell that was ever notified.
 func (s *story) printTable(ctx context.Context) error {
 	notes, _, err := s.db.Notifications(ctx, "", 1000)
 	if err != nil {

@@ -30,8 +30,8 @@ func (c *collapser) write(s string) {
 	}
 }
 
-// stretch returns the end of the text from start on that has no white space but single
-// spaces inside.
+// stretch returns the end of the text that begins at start and has no white space
+// inside but single spaces.
 func stretch(s string, start int) int {
 	for i := start; i < len(s); i++ {
 		if !beginsSpace[s[i]] {

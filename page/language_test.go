@@ -17,7 +17,7 @@ func TestNormaliseLanguage(t *testing.T) {
 }
 
 // TestDetectLanguageIsDeterministic guards against the library's maps: the same
-// text must always give the same language, else two indexes of it differ.
+// text must always give the same language, or two indexes of it would differ.
 func TestDetectLanguageIsDeterministic(t *testing.T) {
 	for _, text := range []string{
 		strings.Repeat("to be or not to be, that is the question; ", 5),

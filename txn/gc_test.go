@@ -331,8 +331,8 @@ func TestCollectorSweeps(t *testing.T) {
 	})
 }
 
-// With a history of an hour the state of any time within it can be read, also by the
-// next process; and afterwards the versions are collected.
+// With a history of an hour, the state of any time within it can be read, even by
+// the next process; and afterwards the versions are collected.
 func TestHistoryIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := openMem(t, Groups("app", "other"))

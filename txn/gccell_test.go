@@ -70,7 +70,7 @@ func TestGarbageOrder(t *testing.T) {
 
 // outlived reports whether nothing needs a record that is not a write, nor the data of one, once no
 // transaction below p is open. A rollback record refuses a late lock of its transaction; a record of
-// a mere lock tells those who read at or below it that their transaction has committed.
+// a mere lock tells readers at or below it that their transaction has committed.
 func outlived(records []gcRecord, r gcRecord, p uint64) (yes, known bool) {
 	switch r.kind {
 	case kindRollback:

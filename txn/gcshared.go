@@ -39,7 +39,7 @@ import (
 // used, and between its last prewrite and its commit point. Until the first check that
 // fails, others respect its bound. After the second one all its locks are in the table,
 // where step 3 of a collection finds them. It checks a third time after its commit point, and
-// leaves the other cells to those who consider it dead (commit.go, finish).
+// leaves the other cells to the processes that consider it dead (commit.go, finish).
 type published struct {
 	column []byte // unique, because a process may have several DBs
 
@@ -123,7 +123,8 @@ func (db *DB) putBound(ctx context.Context, bound uint64) error {
 }
 
 // bound is the least timestamp that is being read, or will be read by readers that do
-// not publish first (register). From now on those are at or above it.
+// not publish first (register). From now on the timestamps of such readers are at or
+// above it.
 func (p *safePoint) bound(last uint64) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -63,7 +63,8 @@ func shortProcesses(t *testing.T, keep time.Duration, least, most int) {
 	})
 }
 
-// readBetween reads at each time, and counts those that can be read: from at on all.
+// readBetween reads at each time, and counts those that can be read. Every time from
+// at on must be readable.
 func readBetween(t *testing.T, db *DB, between []time.Time, at time.Time) (read int) {
 	for i, when := range between {
 		release := db.Hold()

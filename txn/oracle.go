@@ -11,7 +11,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// oracle hands out timestamps in strictly increasing order, also across restarts: it persists
+// oracle hands out timestamps in strictly increasing order, even across restarts: it persists
 // a ceiling before it hands out any timestamp below it, and starts at the persisted ceiling
 // (paper, section 2.3).
 //

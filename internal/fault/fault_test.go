@@ -84,7 +84,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// TestOtherSignals: a SIGBUS that is no fault of a file goes to Go's runtime.
+// TestOtherSignals: a SIGBUS that does not come from a file goes to Go's runtime.
 func TestOtherSignals(t *testing.T) {
 	out, cmd := runRole(t, "elsewhere")
 	if !strings.Contains(out, "SIGBUS") || cmd.ProcessState.ExitCode() != 2 {

@@ -20,8 +20,8 @@ type Options struct {
 	// Start is where to start from, a rank for each node; Teleport everywhere if nil.
 	// The nearer to the ranks, the fewer iterations.
 	Start []float64
-	// Enough is asked after each iteration, also the last, whether ranks with this error
-	// (relative to each of them) will do; nil never stops early.
+	// Enough is asked after each iteration, including the last, whether ranks with this
+	// error (relative to each of them) will do; nil never stops early.
 	Enough func(ranks []float64, tolerance float64) bool
 }
 

@@ -71,9 +71,9 @@ func Random(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// Seeds yields n seeds from first on, or INDEXER_SEED alone. It logs the seed at which a
-// test fails. first is 0 where each run is to take the same seeds, and Fresh(t) where
-// each is to take others.
+// Seeds yields n consecutive seeds, beginning with first, or INDEXER_SEED alone. It logs
+// the seed at which a test fails. first is 0 if each run is to take the same seeds, and
+// Fresh(t) if each is to take different ones.
 func Seeds(t testing.TB, first, n uint64) iter.Seq[uint64] {
 	t.Helper()
 	first, only := FirstSeed(t, first)
