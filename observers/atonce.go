@@ -11,17 +11,17 @@ import (
 
 // What document does at once
 //
-// cluster and links are observers of their own, because of two kinds of pages: those whose
-// chain depends on other URLs, and those with very many links. Most pages are neither. For
-// them document does the work of both in its own transaction, and wakes neither. That saves
-// their notifications and acknowledgements, two transactions, and decoding the links again.
+// cluster and links are separate observers because of two kinds of pages: those whose chain
+// depends on other URLs, and those with very many links. Most pages are of neither kind. For
+// these, document does the work of both observers in its own transaction, and wakes neither. That
+// saves their notifications and acknowledgements, two transactions, and decoding the links again.
 //
 // # Why nothing is missed
 //
-// The chain of a URL without a target depends on its own state only, so there is no edge that
-// would have to be committed before it is read (see the package comment). A run of cluster
-// that began earlier has seen an older state. If it writes the chain, it conflicts with us,
-// because we write the chain too: one of the two runs again. This is the reason for the rule
+// The chain of a URL without a target depends only on its own state, so there is no edge that
+// would have to be committed before it is read (see the package comment). A run of cluster that
+// began earlier has seen an older state. If it writes the chain, it conflicts with us, because
+// we also write the chain: one of the two runs again. This is the reason for two rules:
 //
 //   - a known URL whose chain stays the same is left to cluster: without a write of ours, the
 //     older run could commit after us;
@@ -39,7 +39,7 @@ import (
 const atOnceLinks = 1024
 
 // resolveAtOnce does what cluster would do for the state of a URL that this transaction
-// writes; known says that the URL had one before.
+// writes; known says whether the URL had a state before.
 func resolveAtOnce(ctx context.Context, tx *txn.Txn, u page.URL, s schema.URLState, known bool) error {
 	if s.Target != "" && s.Target != u {
 		return nil
@@ -76,8 +76,8 @@ func invertAtOnce(tx *txn.Txn, u page.URL, links []schema.TargetLinks, part []by
 	tx.Handled(row, schema.Links, linksName)
 }
 
-// DoneAtOnce reports whether the transaction that wrote a cell, at the timestamp ts, did the
-// work of the observer for it: then it left what the observer would have written, at the same
+// DoneAtOnce reports whether the transaction that wrote a cell at the timestamp ts also did
+// the observer's work for it: then it left what the observer would have written, at the same
 // timestamp, or there was nothing to do.
 func DoneAtOnce(ctx context.Context, tx *txn.Txn, observer, row string, ts uint64) (bool, error) {
 	switch observer {

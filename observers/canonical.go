@@ -14,15 +14,15 @@ import (
 // choice is what ranks decide about a cluster at a snapshot.
 type choice struct {
 	document.Choice
-	// undecided is a tie that settle has to break; nil if there is none.
+	// undecided is a tie that settle has to break, or nil if there is none.
 	undecided *schema.StoredChoice
-	// members are all members, in the order of preference; nil if they are too many to
+	// members are all members, in the order of preference, or nil if they are too many to
 	// remember.
 	members []document.Member
 }
 
-// readCluster chooses the canonical URL of a cluster, by its summaries if it has any. For a
-// giant cluster it can also fail with cluster.ErrIncomplete or a cluster.OutdatedError.
+// readCluster chooses the canonical URL of a cluster, from its summaries if it has any. For
+// a giant cluster it can also fail with cluster.ErrIncomplete or a cluster.OutdatedError.
 func readCluster(ctx context.Context, tx *txn.Txn, key page.ContentKey, limits cluster.Limits) (*choice, error) {
 	s, err := readSummaries(ctx, tx, key)
 	if err != nil {
@@ -50,8 +50,8 @@ func readCluster(ctx context.Context, tx *txn.Txn, key page.ContentKey, limits c
 	return broken, nil
 }
 
-// chooseNow is readCluster without the two errors that mean "later": if the summaries cannot
-// tell, it reads all members, twice.
+// chooseNow does what readCluster does, without the two errors that mean "later": if the
+// summaries cannot decide, it reads all members twice.
 func chooseNow(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*choice, error) {
 	c, err := readCluster(ctx, tx, key, cluster.Limits{})
 	if _, outdated := errors.AsType[*cluster.OutdatedError](err); !outdated && !errors.Is(err, cluster.ErrIncomplete) {
@@ -68,7 +68,7 @@ func chooseNow(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*choice, 
 	return breakTie(ctx, tx, key, all)
 }
 
-// breakTie replaces a contested choice by the one that settle has made among the same
+// breakTie replaces a contested choice with the one that settle has made among the same
 // candidates.
 func breakTie(ctx context.Context, tx *txn.Txn, key page.ContentKey, c cluster.Choice) (*choice, error) {
 	broken := &choice{Choice: document.Choice{Canonical: c.Canonical, Members: c.Members, Rank: c.Rank}}
@@ -95,8 +95,8 @@ func (c *choice) contest(tx *txn.Txn, row string) {
 	}
 }
 
-// readChoice reads the choice that settle has made for the cluster of a row, false if the
-// cluster is not registered as contested.
+// readChoice reads the choice that settle has made for the cluster of a row. It returns
+// false if the cluster is not registered as contested.
 func readChoice(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChoice, bool, error) {
 	v, err := tx.Get(ctx, row, schema.Choice)
 	if err != nil || !v.Exists {
@@ -106,8 +106,8 @@ func readChoice(ctx context.Context, tx *txn.Txn, row string) (schema.StoredChoi
 	return c, true, err
 }
 
-// BrokenTie is the canonical URL that settle has chosen among the candidates of a contested
-// cluster, or "" if it has not chosen yet.
+// BrokenTie returns the canonical URL that settle has chosen among the candidates of a
+// contested cluster, or "" if it has not chosen yet.
 func BrokenTie(ctx context.Context, tx *txn.Txn, key page.ContentKey, among cluster.Candidates) (page.URL, error) {
 	stored, known, err := readChoice(ctx, tx, schema.ClusterRow(key))
 	if err != nil || !known || stored.Among != among.Bytes() {

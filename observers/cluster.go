@@ -10,7 +10,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// resolve finds the terminal of a URL, and thereby its cluster. It is the observer "cluster".
+// resolve is the observer "cluster". It finds the terminal of a URL, and thereby its cluster.
 //
 //	watches  url:state; also woken by spread (weak) when the chain ahead has changed
 //	reads    url:state and url:walk of the URL, url:walk of its target
@@ -18,8 +18,8 @@ import (
 //	wakes    spread (url:walk), index (weak) of both clusters, rerank (weak) at both member
 //	         rows, rank (weak) of the URL: rank may have looked for the cluster just before
 //
-// Member rows are written blindly, one for each member. However large a cluster is, two of
-// its members never conflict in a cell.
+// resolve writes member rows without reading them, one for each member. However large a
+// cluster is, two of its members never conflict in a cell.
 func resolve(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return each(rows, func(row string) error {
 		u, err := schema.ParseURLRow(row)
@@ -33,7 +33,7 @@ func resolve(ctx context.Context, tx *txn.Txn, rows []string) error {
 		if bytes.Equal(old.Encode(), now.Encode()) {
 			return nil
 		}
-		// A URL that loses its chain keeps an empty one: spread tells versions apart by
+		// A URL that loses its chain keeps an empty one: spread distinguishes versions by
 		// their timestamps, and a deleted cell has none.
 		tx.Set(row, schema.Chain, now.Encode())
 		moveMember(tx, u, old, now)
@@ -41,7 +41,7 @@ func resolve(ctx context.Context, tx *txn.Txn, rows []string) error {
 	})
 }
 
-// chains reads the stored chain of a URL and computes the present one.
+// chains reads the stored chain of a URL and computes its current chain.
 func chains(ctx context.Context, tx *txn.Txn, u page.URL, row string) (old, now schema.StoredChain, err error) {
 	if err := tx.Prefetch(ctx, row, schema.State, schema.Chain); err != nil {
 		return nil, nil, err
@@ -98,7 +98,7 @@ func moveMember(tx *txn.Txn, u page.URL, old, now schema.StoredChain) {
 	}
 }
 
-// terminal is the page at which a stored chain ends.
+// terminal returns the page at which a stored chain ends.
 func terminal(c schema.StoredChain) (cluster.Hop, bool) { return coreChain(c).Terminal() }
 
 // terminalOf reads the page to which a URL leads, if any.
@@ -125,7 +125,7 @@ func storedChain(c cluster.Chain) schema.StoredChain { return convert[schema.Sto
 func toCore(h schema.Hop) cluster.Hop   { return cluster.Hop(h) }
 func toStored(h cluster.Hop) schema.Hop { return schema.Hop(h) }
 
-// convert converts a chain hop by hop; nil stays nil.
+// convert converts a chain hop by hop. Nil stays nil.
 func convert[To ~[]T, From ~[]F, T, F any](from From, hop func(F) T) To {
 	if from == nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 type clusterReader struct {
 	tx  *txn.Txn
 	key page.ContentKey
-	// members are all members at the snapshot, in order, if they have been read; else nil.
+	// members are all members at the snapshot, in order, or nil if they have not been read.
 	members []document.Member
 }
 
@@ -60,7 +60,7 @@ func (r clusterReader) Links(ctx context.Context, target page.URL, from string) 
 	})
 }
 
-// scan yields what read makes of the rows from one on that have a prefix.
+// scan yields what read makes of the rows with a prefix, beginning with the row from.
 func scan[T any](ctx context.Context, tx *txn.Txn, group, from, prefix string, read func(row string, cols []txn.Version) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		err := tx.Scan(ctx, group, from, txn.PrefixEnd(prefix), func(row string, cols []txn.Version) error {
@@ -77,8 +77,8 @@ func scan[T any](ctx context.Context, tx *txn.Txn, group, from, prefix string, r
 	}
 }
 
-// IsMember asks where the URL leads. That and the member rows are written by one
-// transaction (cluster.go), so they say the same.
+// IsMember reads where the URL leads. One transaction writes that and the member rows
+// (cluster.go), so they agree.
 func (r clusterReader) IsMember(ctx context.Context, u page.URL) (bool, error) {
 	end, ok, err := terminalOf(ctx, r.tx, u)
 	return ok && end.Key == r.key, err

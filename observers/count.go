@@ -20,11 +20,11 @@ import (
 // A pass reads the inlinks of a cluster, Limits.InlinkRows in each run, at the snapshot of
 // that run, and continues (txn.Txn.Continue) until it has read them all. Its counts are in
 // memory (document.Passes). The notification is in the table, and stays until the pass has
-// ended. So a run is bounded in time and memory however many pages link to a page, and a
+// ended. So however many pages link to a page, a run is bounded in time and memory. A
 // crash costs one pass, which begins again.
 //
 // A pass over a million inlinks takes some seconds, and while pages stream in there is
-// always another pass to make. So the observer is debounced: a cluster gets one pass in
+// always another pass to make. So the observer is debounced: a cluster gets one pass per
 // countDebounce, and another when nothing has come for countIdle. MaxOpen bounds the number
 // of passes in memory.
 //
@@ -34,33 +34,33 @@ import (
 // index, as it does for every cluster (see the package comment). A run of index that began
 // at I > C notes I with the pass (Passes.Changed) and wakes count. A pass that began at B
 // > I has read everything after C. A pass that began before I does not count as the last
-// one: at its end, the note says I ≥ B, and it asks for another. Hence:
+// one: at its end, the note says I ≥ B, and the pass asks for another one. Hence:
 //
-//  1. The notification at the cluster goes only with the end of a pass that began after
-//     the start of every run of index on the cluster.
-//  2. When no notification is left, nothing has been committed since that pass began, except
-//     ranks: all its parts saw the same state, and the document is the one that a run would
-//     make that read everything at once.
+//  1. Only the end of a pass that began after the start of every run of index on the
+//     cluster removes the notification at the cluster.
+//  2. When no notification is left, nothing but ranks has been committed since that pass
+//     began: all its parts saw the same state, and the document is what a run that reads
+//     everything at once would make.
 //
 // index notes only clusters that have an entry in passes. So the first run of count makes
 // the entry and does nothing else, and the pass begins in the next run: a run of index that
 // did not find the entry began before that. If index exports a document itself
-// (because few inlinks are left), it has noted that with the pass as well.
+// (because few inlinks are left), it also has noted that with the pass.
 //
-// Ranks move without waking index, and so do times of fetches that brought nothing new
+// Ranks change without waking index, and so do times of fetches that brought nothing new
 // (index.Writer.Touch renews the time of a document that exists). So the run that exports
-// reads the time, and what ranks decide, again. It writes them as of its own snapshot, as in
-// rerank. The ranks of sources, which choose the best anchors, are those that the pass has
-// read (document/anchors.go).
+// reads the time, and what ranks decide, again. It writes what it reads at its own snapshot,
+// as rerank does. The ranks of sources, which choose the best anchors, are those that the
+// pass has read (document/anchors.go).
 //
-// A member summary is renewed without waking index, too, if the document in the index files
+// Nor does the renewal of a member summary wake index if the document in the index files
 // already has the number of members that rerank finds. A pass that began with the old summary
 // has another number. So the run that exports compares its number with that of its own
 // snapshot, and wakes index if they differ. If rerank renews the summary after that snapshot,
 // it finds the exported number in index:doc, or conflicts with the export there.
 //
-// A pass that was overtaken is exported before the next one begins: under endless changes
-// the document is one pass behind, not for ever.
+// An overtaken pass is exported before the next one begins: under endless changes, the
+// document is one pass behind, and not out of date for ever.
 //
 // docs/decisions/0011-giant-clusters.md says what was rejected.
 func (x *exporter) count(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -105,8 +105,8 @@ func (x *exporter) countRow(ctx context.Context, tx *txn.Txn, row string, key pa
 	return nil
 }
 
-// pass returns the pass of a cluster: a new one if there is none, or if the last one has
-// ended and was overtaken; nil if the transaction is too old to begin one.
+// pass returns the pass of a cluster. It is a new one if there is none, or if the last
+// one has ended and was overtaken. It is nil if the transaction is too old to begin one.
 func (x *exporter) pass(ctx context.Context, tx *txn.Txn, row string, key page.ContentKey) (*document.Pass, error) {
 	p, mayBegin := x.passes.Current(row, tx.Start())
 	if !mayBegin {

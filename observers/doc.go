@@ -1,5 +1,5 @@
 // Package observers is the application: what happens to a page after it was loaded. An
-// observer runs, in a transaction of its own, after a column that it watches was written. It
+// observer runs, in its own transaction, after a column that it watches has been written. It
 // reads what has changed and writes what follows from it. The comment of each observer lists
 // the columns it reads and writes, which observers it wakes, and why it misses no change.
 //
@@ -17,7 +17,7 @@
 //	   document, invalidate, render ─▶ render:wake (weak) ─▶ render ─▶ document
 //	                       document ─▶ render:changed (weak) ─▶ invalidate
 //
-// The computations are in packages that know nothing of transactions: cluster follows
+// The computations are in packages that know nothing about transactions: cluster follows
 // chains and chooses canonical URLs, pagerank passes ranks on, document assembles index
 // documents and compares lists of links. This package decides when that happens and at
 // which snapshot: an observer reads, calls its core, and writes. [Options] lists all
@@ -28,7 +28,7 @@
 // Snapshot isolation allows write skew: a transaction that registers itself as a
 // dependant of X and reads X, and one that changes X and looks for dependants, can
 // both commit without having seen each other. So no transaction both registers and
-// reads. Every dependence is built in this order:
+// reads. Every dependence is set up in this order:
 //
 //  1. A transaction writes the edge (u depends on v) and commits.
 //  2. A later transaction of u, woken by the first, reads v.

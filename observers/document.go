@@ -28,19 +28,19 @@ import (
 //
 // # Why index is woken whatever has changed
 //
-// An index document shows text and fetch time of a member that is its own terminal, so the
-// member rows say whose. They may change later than the text. cluster changes them, and wakes
-// index for every change, but not for a change that was taken back before cluster came to
-// see it: content A, then B, then A again is not a change to cluster, while index, woken for
-// another reason at the right moment, has shown the text of B under the key of A. It does
-// not help to ask here whether the URL is a member: a run of cluster that saw the first A
-// may commit between this read and this commit.
+// An index document shows the text and fetch time of a member that is its own terminal, and
+// the member rows say of which one. They may change later than the text. cluster changes
+// them, and wakes index for every change, but not for a change that was taken back before
+// cluster saw it: content A, then B, then A again is not a change to cluster, while index,
+// woken for another reason at the right moment, has shown the text of B under the key of A.
+// Checking here whether the URL is a member does not help: a run of cluster that saw the
+// first A may commit between this read and this commit.
 //
 // So let D be the last commit of this observer for a page with the content key k, and M the
-// commit that made the URL a member of k for the last time. If D <= M, index is woken at M (by
-// cluster, or by this observer at D = M), and that run sees the text of D. If M < D, the run of M
-// saw an earlier state of the URL, or wrote it, so the URL was known at D, and index is woken at D. The cost is an
-// export of an unchanged text, for which the index files rewrite only the small row.
+// last commit that made the URL a member of k. If D <= M, index is woken at M (by cluster, or by this
+// observer at D = M), and that run sees the text of D. If M < D, the run of M saw an earlier state of the
+// URL, or wrote it, so the URL was known at D, and index is woken at D. The cost is the export of an
+// unchanged text, for which the index files rewrite only a small row.
 type interpreter struct {
 	part    schema.PartSize
 	tracker *Tracker
@@ -48,7 +48,7 @@ type interpreter struct {
 	pages   *page.Interpreter
 }
 
-// rememberedBodies is how many bytes document remembers of what recent bodies say.
+// rememberedBodies bounds, in bytes, what document remembers of the contents of recent bodies.
 const rememberedBodies = 4 << 20
 
 func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -83,8 +83,8 @@ func (x *interpreter) run(ctx context.Context, tx *txn.Txn, rows []string) error
 	})
 }
 
-// interpret interprets the fetch in force of a URL; nil if there is none. The body is in
-// memory only while it is interpreted.
+// interpret interprets the fetch in force of a URL, or returns nil if there is none. The
+// body is in memory only while it is interpreted.
 func (x *interpreter) interpret(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Document, error) {
 	f, err := schema.ReadInForce(ctx, tx, u)
 	if err != nil || f == nil {
@@ -112,8 +112,8 @@ func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *p
 		return err
 	}
 	now := schema.NewURLState(doc)
-	// The state is written whenever anything else is. So where there is none, there are no
-	// links and no frames to compare with.
+	// The state is written whenever anything else is. So if there is no state, there are
+	// no links and no frames to compare with.
 	if existed {
 		err = x.updateLists(ctx, tx, row, doc)
 	} else {
@@ -201,7 +201,7 @@ func (x *interpreter) writeLinks(ctx context.Context, tx *txn.Txn, row string, d
 	case err != nil:
 		return err
 	case len(parts) == 0 && !first.Exists,
-		len(parts) == 1 && first.Exists && bytes.Equal(parts[0], first.Data): // which says that there are no further parts
+		len(parts) == 1 && first.Exists && bytes.Equal(parts[0], first.Data): // this part says that there are no further parts
 		return nil
 	}
 	old, err := openLinks(ctx, tx, row, schema.Links)
@@ -235,7 +235,7 @@ func writeFrames(ctx context.Context, tx *txn.Txn, row string, doc *page.Documen
 	return nil
 }
 
-// writePointer keeps the pointer row in step with the target, for spread to find.
+// writePointer keeps the pointer row, which spread finds, in step with the target.
 func writePointer(tx *txn.Txn, u, old, now page.URL) {
 	if old == now {
 		return

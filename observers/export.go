@@ -13,20 +13,20 @@ import (
 
 // Sink is where index documents go: the index files.
 type Sink interface {
-	// Apply returns when the changes are durable. Of two changes of one cluster
-	// the one with the higher Seq holds, in whichever order they come.
+	// Apply returns when the changes are durable. Of two changes of one cluster, the one
+	// with the higher Seq holds, in whichever order they come.
 	Apply(ctx context.Context, changes []index.Change) error
-	// SetRanks does the same with ranks of documents that are there.
+	// SetRanks does the same with ranks of documents that exist.
 	SetRanks(ctx context.Context, ranks []index.RankUpdate) error
-	// Touch renews the fetch times of documents, and never sets one back. It returns the
-	// touches for which there is no document.
+	// Touch renews the fetch times of documents, and never sets a time back. It returns
+	// the touches for which there is no document.
 	Touch(ctx context.Context, touches []index.Touch) (missing []index.Touch, err error)
 }
 
 // exports is what a run of index or count writes to the index files.
 type exports struct {
 	changes []index.Change
-	shown   []string // URL rows of members that can be found from now on
+	shown   []string // URL rows of members that searches find from now on
 	sum     indexSum
 }
 
@@ -44,8 +44,8 @@ func (e *exports) add(ctx context.Context, tx *txn.Txn, key page.ContentKey, d *
 	}
 	e.changes = append(e.changes, change)
 	if d.Canonical == "" {
-		// Even if there is no document: an earlier run that set one, and whose
-		// outcome was unknown, must not commit after this one.
+		// Write it even if there is no document: an earlier run that set one, and whose
+		// outcome was unknown, must not commit after this run.
 		tx.Delete(row, schema.Indexed)
 		return nil
 	}
@@ -77,7 +77,7 @@ func (x *exporter) apply(ctx context.Context, tx *txn.Txn, e *exports) error {
 	return nil
 }
 
-// changeOf is the change of the index files that a document makes.
+// changeOf returns the change of the index files that a document makes.
 func changeOf(key page.ContentKey, d *document.Document, seq uint64) index.Change {
 	if d.Canonical == "" {
 		return index.Delete(key, seq)
@@ -96,10 +96,10 @@ func changeOf(key page.ContentKey, d *document.Document, seq uint64) index.Chang
 	})
 }
 
-// Export returns what the index files should hold of a cluster at a snapshot: what a run of
-// index that began then would write. It writes nothing and wakes no observer. Next returns
-// transactions that read at the snapshot, a new one from time to time, because each caches
-// what it has read.
+// Export returns what the index files should have of a cluster at a snapshot: what a run of
+// index that began at that time would write. It writes nothing and wakes no observer. Next
+// returns transactions that read at the snapshot. It returns a new one from time to time,
+// because each caches what it has read.
 func Export(ctx context.Context, next func() *txn.Txn, key page.ContentKey) (index.Change, error) {
 	tx := next()
 	d, err := assemble(ctx, tx, next, key)
@@ -111,9 +111,9 @@ func Export(ctx context.Context, next func() *txn.Txn, key page.ContentKey) (ind
 	return change, err
 }
 
-// ThumbnailOf returns the thumbnail that the index has of a page; nil for none. The document
-// shows the page under its canonical URL, so index runs again when another member becomes
-// that, and render has it run again when the picture has changed (writeShots).
+// ThumbnailOf returns the thumbnail that the index has of a page, or nil for none. The
+// document shows the page under its canonical URL, so index runs again when another member
+// becomes canonical, and render causes another run when the picture has changed (writeShots).
 func ThumbnailOf(ctx context.Context, tx *txn.Txn, u page.URL) ([]byte, error) {
 	if u == "" {
 		return nil, nil

@@ -15,32 +15,32 @@ import (
 )
 
 // A GraphCache keeps the link graph for settle, so that a run reads only the rows that have changed.
-// The graph of one snapshot is in a file. The rows whose edges may have changed since are in
-// memory: rank notes each row before it changes the edges.
+// A file has the graph of one snapshot. Memory has the rows whose edges may have changed since: rank
+// notes each row before it changes the edges.
 //
-// It is for a table that no other process uses. Several goroutines may call its methods.
+// It is for a table that no other process uses. Its methods are safe for concurrent use.
 //
 // # Why no change is missed
 //
-//  1. rank notes a row in its transaction, before anybody can see the change. A run of settle
-//     copies the notes after it has taken its snapshot. So it reads again every row whose edges
-//     differ between its snapshot and the file. A note too many costs a read.
+//  1. rank notes a row in its transaction, before any other transaction can see the change. A
+//     run of settle copies the notes after it has taken its snapshot. So it reads again every
+//     row whose edges differ between its snapshot and the file. A superfluous note costs a read.
 //  2. When the graph of a later snapshot is in the file, notes of changes that this snapshot has
 //     are dropped. Only one run of rank is under way at a time (notify.Observer.Exclusive), and
-//     timestamps ascend. So if the last run began before the snapshot, all runs before it had
-//     committed by then. The notes of the last run and of later ones stay. If the last run began
-//     after the snapshot, the file is not replaced.
+//     timestamps ascend. So if the last run began before the snapshot, all runs before that one
+//     had committed by then. The notes of the last run and of later runs stay. If the last run
+//     began after the snapshot, the file is not replaced.
 //  3. If there are too many notes, only those of the last run stay, and the file is void. The next run
-//     of settle reads everything. By 2 it needs no other notes to write the next file.
-//  4. Close hands the notes to the next process when it has closed the table
-//     (repository/closedgraph.go). After a kill they are gone, and the file is void.
+//     of settle reads everything. By 2, it needs no other notes to write the next file.
+//  4. Close saves the notes for the next process after it has closed the table
+//     (repository/closedgraph.go). After a kill, they are gone, and the file is void.
 type GraphCache struct {
 	file GraphFile
 	warn func(what string, err error)
 
 	mu       sync.Mutex
 	noted    map[string]uint64 // rows, with the start timestamp of the run of rank that noted them last
-	run      uint64            // the last one that has begun
+	run      uint64            // the last run of rank that has begun
 	most     int               // rows to note
 	overflow int               // how often there were more
 	stored   uint64            // hash of what was written to the file; 0: the file is void
@@ -48,12 +48,12 @@ type GraphCache struct {
 }
 
 const (
-	// mostNoted bounds the rows that are noted. Reading so many of them takes some seconds.
+	// mostNoted bounds the noted rows. Reading that many takes some seconds.
 	mostNoted = 1 << 17
-	// notedShare and leastNoted: reading everything takes less time than reading an eighth of the
-	// rows one by one, unless they are few.
+	// notedShare and leastNoted decide when to read everything: that takes less time than reading
+	// an eighth of the rows one by one, unless they are few.
 	notedShare, leastNoted = 8, 1 << 10
-	// storedShare: the file is written again when a 64th of the rows has changed.
+	// storedShare says when the file is written again: when a 64th of the rows has changed.
 	storedShare = 64
 )
 
@@ -69,7 +69,7 @@ func NewGraphCache(file GraphFile, warn func(what string, err error)) *GraphCach
 	return &GraphCache{file: file, warn: warn, noted: make(map[string]uint64), most: mostNoted, partial: true}
 }
 
-// Restore takes over what Notes of the last process returned, as notes of run 0.
+// Restore adopts what Notes returned in the last process, as notes of run 0.
 func (c *GraphCache) Restore(stored uint64, rows [][]byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +90,8 @@ func (c *GraphCache) Notes() (stored uint64, rows [][]byte, ok bool) {
 	return c.stored, rows, c.stored != 0
 }
 
-// rankBegins is told of each run of rank, by its start timestamp: the run before has ended.
+// rankBegins notes that a run of rank has begun, by its start timestamp. The previous run
+// has ended.
 func (c *GraphCache) rankBegins(start uint64) {
 	if c == nil {
 		return
@@ -122,7 +123,7 @@ func (c *GraphCache) note(row string) {
 type cachedGraph struct {
 	*pagerank.LinkGraph
 	stored   uint64   // hash of the file when the run began; 0: it was void
-	changed  []string // rows that were noted by then
+	changed  []string // rows that had been noted by then
 	keep     bool     // notes before the run "from" of rank may be dropped once the graph is in the file
 	from     uint64
 	overflow int
@@ -162,8 +163,8 @@ func (c *GraphCache) begin(snapshot uint64) *cachedGraph {
 	return g
 }
 
-// hashOf tells the content of the file from any other, also from that of another directory. It
-// is not 0.
+// hashOf returns a hash that distinguishes the content of the file from any other, even that
+// of another directory. It is never 0.
 func hashOf(content []byte) uint64 { return xxhash.Sum64(content) | 1 }
 
 // errCache wraps errors of the file.
@@ -203,14 +204,14 @@ func (c *GraphCache) forget() {
 	c.stored = 0
 }
 
-// write puts the graph into the file, with the ranks that were found, if the file is void or
-// much has changed since.
+// write writes the graph to the file, with the ranks that were found, if the file is void or
+// much has changed since it was written.
 func (c *GraphCache) write(ctx context.Context, g *cachedGraph, ranks []float64) error {
 	if c == nil || !g.keep || g.stored != 0 && len(g.changed) <= g.Nodes()/storedShare {
 		return nil
 	}
 	if g.stored != 0 && g.Nodes() > leastNoted && 2*g.Unlinked() > g.Nodes() {
-		c.forget() // nodes that have lost their edges stay until all rows are read
+		c.forget() // nodes that have lost their edges stay in it until all rows are read
 		return nil
 	}
 	g.Ranks = ranks
@@ -226,7 +227,7 @@ func (c *GraphCache) write(ctx context.Context, g *cachedGraph, ranks []float64)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.overflow != g.overflow {
-		return nil // what changed since the snapshot is not known
+		return nil // what has changed since the snapshot is unknown
 	}
 	c.stored, c.most = hashOf(content), min(max(g.Nodes()/notedShare, leastNoted), mostNoted)
 	maps.DeleteFunc(c.noted, func(_ string, by uint64) bool { return by < g.from })

@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// exporter is the observers index and count, which export the documents of clusters.
+// exporter is the two observers index and count, which export the documents of clusters.
 type exporter struct {
 	sink     Sink
 	tracker  *Tracker
@@ -33,8 +33,8 @@ type exporter struct {
 //	wakes    settle (weak), to make it; count (weak) of a cluster with many inlinks;
 //	         rerank (weak) of one with many members that has no summaries; itself (weak)
 //
-// Everything is read at one snapshot, and the document depends on nothing else. So the
-// snapshot's timestamp serves as its sequence number: a document computed at a later
+// index reads everything at one snapshot, and the document depends on nothing else. So
+// the snapshot's timestamp serves as its sequence number: a document computed at a later
 // snapshot is at least as fresh, whichever transaction commits first. The index files are
 // written before the commit that acknowledges the notification. A crash or a conflict in
 // between repeats the export, with a higher number; the files never go back and never
@@ -95,8 +95,9 @@ func (x *exporter) export(ctx context.Context, tx *txn.Txn, row string, key page
 	return e.add(ctx, tx, key, a.Document(), true)
 }
 
-// hadMany reports that a cluster had too many inlinks, or too many members to look for
-// inlinks of, for one run when it was last exported. Count finds out whether it still has.
+// hadMany reports whether, at its last export, a cluster had too many inlinks for one run,
+// or too many members whose inlinks had to be looked for. The observer count finds out
+// whether it still has.
 func (x *exporter) hadMany(ctx context.Context, tx *txn.Txn, row string) (bool, error) {
 	v, err := tx.Get(ctx, row, schema.Indexed)
 	if err != nil || !v.Exists {
@@ -106,7 +107,8 @@ func (x *exporter) hadMany(ctx context.Context, tx *txn.Txn, row string) (bool, 
 	return d.Members+d.Inlinks > x.limits.InlinkRows, err
 }
 
-// waits reports that readCluster cannot tell yet, and wakes those who have to run first.
+// waits reports whether err means that readCluster cannot decide yet. If so, it wakes the
+// observers that have to run first.
 func waits(tx *txn.Txn, row string, err error) bool {
 	if errors.Is(err, cluster.ErrIncomplete) {
 		tx.Notify(row, schema.Ranked) // in case there are no summaries at all

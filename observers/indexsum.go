@@ -10,27 +10,27 @@ import (
 )
 
 // The store keeps the sum over all documents of index:doc, to compare it with that of the
-// index files when a repository is opened (repository/catchup.go). A scan would take seconds
-// at a million documents, after each kill.
+// index files when a repository is opened (repository/catchup.go). A scan of a million
+// documents would take seconds after each kill.
 //
 // Every transaction that changes index:doc adds to the sum. If all of them wrote one cell,
-// each would conflict with every other one. So each writes its addend to a row of its own
+// each would conflict with every other. So each writes its addend to its own row
 // (schema.IndexSumRow), and one in sumFold of them moves such rows into app:index-sum. The
 // sum of a snapshot is that cell plus these rows. It is exact: two transactions that change
 // one document conflict there, so each has read the version that it replaces.
 //
-// Two transactions that move rows at the same time conflict, which is rare, and one of them
-// runs again.
+// Two transactions that move rows at the same time conflict, and one of them runs again.
+// That is rare.
 //
-// A build from before this file changes index:doc and leaves the sum as it is. Then the two
-// sides differ at the next opening, and a scan corrects the sum.
+// A version that does not know this sum changes index:doc and leaves the sum as it is. Then
+// the two sides differ at the next opening, and a scan corrects the sum.
 //
-// Not on a shared table, where a process that takes over the index files compares all
+// A shared table has no sum: a process that takes over the index files compares all
 // documents anyway.
 
 const (
 	sumFold  = 128 // one in this many transactions moves rows
-	sumMoved = 512 // at most this many rows
+	sumMoved = 512 // it moves at most this many rows
 )
 
 // indexSum is what a transaction adds to the sum.
@@ -51,7 +51,7 @@ func sumOf(key page.ContentKey, digest [8]byte) (s index.Sum) {
 	return s
 }
 
-// replaces removes what index:doc has of a cluster now.
+// replaces subtracts what index:doc now has of a cluster.
 func (s *indexSum) replaces(ctx context.Context, tx *txn.Txn, key page.ContentKey) error {
 	v, err := tx.Get(ctx, schema.ClusterRow(key), schema.Indexed)
 	if err != nil || !v.Exists {
@@ -78,7 +78,7 @@ func (s *indexSum) write(ctx context.Context, tx *txn.Txn) error {
 	return nil
 }
 
-// foldIndexSum moves rows into app:index-sum, if there is one.
+// foldIndexSum moves rows into app:index-sum, if that exists.
 func foldIndexSum(ctx context.Context, tx *txn.Txn) error {
 	v, err := tx.Get(ctx, schema.AppRow, schema.IndexSum)
 	if err != nil || !v.Exists {
@@ -123,8 +123,8 @@ func eachSumPart(ctx context.Context, tx *txn.Txn, fn func(row string, part sche
 	})
 }
 
-// ReadIndexSum returns the number of documents and the sum that a snapshot keeps; kept is
-// false if it keeps none.
+// ReadIndexSum returns the number of documents and the sum that are stored at a snapshot;
+// kept is false if none are.
 func ReadIndexSum(ctx context.Context, tx *txn.Txn) (s index.State, kept bool, err error) {
 	v, err := tx.Get(ctx, schema.AppRow, schema.IndexSum)
 	if err != nil || !v.Exists {

@@ -18,11 +18,10 @@ const invalidateChunk = 500
 //	writes   render:told, while there is more to do
 //	wakes    render (weak) of each page that needs the URL; itself (weak), to continue
 //
-// A style sheet that 100,000 pages need is dealt with in bounded transactions, like the chain
-// that 100,000 URLs lead to (propagate). But here the next run is not a continuation: it waits for
-// its debounce, or until render has nothing left to do. So at most about 500 pages of a style
-// sheet are ahead of a page that is new, and render gets through the rest in idle time or in a
-// part for each debounce.
+// A style sheet that 100,000 pages need is handled in bounded transactions, like the chain that
+// 100,000 URLs lead to (propagate). But here the next run is not a continuation: it waits for its
+// debounce, or until render has nothing left to do. So at most about 500 pages of a style sheet
+// are ahead of a new page, and render handles the rest in idle time, or a part per debounce.
 func invalidate(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return resourceSpread.run(ctx, tx, rows)
 }
@@ -32,13 +31,13 @@ var resourceSpread = spread{
 	group: schema.GroupNeed, wake: schema.RenderWake, chunk: invalidateChunk,
 }
 
-// interpretRendered is interpret while the setting of rendering is on: the document comes
-// from the page's form if it has one. It wakes render if the form is missing, belongs to
-// another fetch or should not exist, and invalidate if pages need the URL. The comment on
-// renderer proves that this is sufficient.
+// interpretRendered does what interpret does while the setting of rendering is on: the
+// document comes from the page's form if it has one. It wakes render if the form is
+// missing, belongs to another fetch or should not exist, and invalidate if pages need the
+// URL. The comment on renderer proves that this is sufficient.
 //
-// A form of an earlier fetch of the page still counts until render has replaced it, so that a
-// page that changes does not lose its text for a moment.
+// A form of an earlier fetch of the page counts until render has replaced it, so that a page
+// that changes does not lose its text for a moment.
 func interpretRendered(ctx context.Context, tx *txn.Txn, setting schema.RenderSetting, u page.URL) (*page.Document, error) {
 	f, err := readFetch(ctx, tx, u)
 	if err != nil || f == nil {

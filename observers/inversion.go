@@ -13,8 +13,8 @@ import (
 //
 // An inversion brings the link rows of a page from doc:inverted to doc:inverting, which is
 // a copy of doc:links, in the order of targets, one part's worth in each run.
-// url:inversion says how far it has come in both lists. At the end, the copy becomes
-// doc:inverted. In every snapshot:
+// url:inversion says how far the inversion has come in both lists. At the end, the copy
+// becomes doc:inverted. In every snapshot:
 //
 //  1. Without url:inversion, the page's link rows are those of doc:inverted, and there is
 //     no doc:inverting. With it, they are those of doc:inverting before the places in
@@ -23,19 +23,19 @@ import (
 //  3. If there is an inversion, or doc:links differs from doc:inverted, then the page has
 //     a notification for links, or url:pending is full.
 //  4. If url:pending exists, the page has a notification for forward. If the clusters of the
-//     first targets of a page have not been told and are not in url:pending, it has one too,
-//     and doc:inverted is one part and has those targets.
+//     first targets of a page have not been notified and are not in url:pending, the page
+//     also has one, and doc:inverted is one part and has those targets.
 //
 // By 1, every obsolete row is found, wherever a crash ends the process: each step is one
 // transaction. By 2 and 3, an inversion ends after a bounded number of steps. If the
 // timestamp of doc:links shows that it has changed meanwhile, another inversion follows.
-// So a half-done list stays only until the other steps are done, however often the page
-// changes. It is harmless if readers see some rows of the old list and some of the new:
-// after a row has changed, the cluster of its target is woken.
+// So a half-inverted list lasts only until the remaining steps are done, however often
+// the page changes. Readers may see some rows of the old list and some of the new, which
+// is harmless: after a row has changed, the cluster of its target is woken.
 //
-// Rejected: to begin again from the rows that exist whenever doc:links changes, and to patch
-// doc:inverted step by step. This needs no copy, but a page that changes more often than a
-// step is made never gets beyond its first targets.
+// Rejected: whenever doc:links changes, to begin again from the rows that exist, and to
+// patch doc:inverted step by step. This needs no copy, but a page that changes more often
+// than steps are made never gets beyond its first targets.
 
 // beginInversion begins an inversion.
 func beginInversion(ctx context.Context, tx *txn.Txn, row string, said *linkList) error {
@@ -78,8 +78,8 @@ func (x *inverter) continueInversion(ctx context.Context, tx *txn.Txn, u page.UR
 	return changed, nil
 }
 
-// endInversion ends an inversion. If the page says something else by now, another one
-// follows.
+// endInversion ends an inversion. If the links of the page have changed meanwhile,
+// another one follows.
 func endInversion(ctx context.Context, tx *txn.Txn, row string, began uint64, inverted, inverting *linkList) error {
 	if err := inverting.copyTo(ctx, schema.Inverted, inverted.parts); err != nil {
 		return err

@@ -16,7 +16,7 @@ type linkList struct {
 	tx     *txn.Txn
 	row    string
 	column txn.Column
-	parts  int      // how many there are
+	parts  int      // number of parts
 	first  linkPart // part 0
 	ts     uint64   // when the list was written; 0 if there is none
 }
@@ -90,7 +90,7 @@ func (l *linkList) each(ctx context.Context, fn func(schema.TargetLinks) error) 
 	return nil
 }
 
-// same reports whether two lists hold the same parts. Lists that differ only in where
+// same reports whether two lists have the same parts. Lists that differ only in where
 // they are cut count as different, once.
 func (l *linkList) same(ctx context.Context, other *linkList) (bool, error) {
 	if l.parts != other.parts {
@@ -109,8 +109,9 @@ func (l *linkList) same(ctx context.Context, other *linkList) (bool, error) {
 	return true, nil
 }
 
-// replace writes the parts that have changed, and always the first one: it wakes links,
-// and its timestamp is that of the list. It reports whether anything has changed.
+// replace writes the parts that have changed. If anything has changed, it also writes the
+// first part, which wakes links and whose timestamp is that of the list. It reports
+// whether anything has changed.
 func (l *linkList) replace(ctx context.Context, parts [][]byte) (changed bool, err error) {
 	changed = l.parts != len(parts)
 	for i := len(parts) - 1; i >= 0; i-- {
@@ -129,7 +130,7 @@ func (l *linkList) replace(ctx context.Context, parts [][]byte) (changed bool, e
 	return changed, nil
 }
 
-// copyTo replaces the list of another column, which had the given number of parts, by a
+// copyTo replaces the list of another column, which had the given number of parts, with a
 // copy of this one.
 func (l *linkList) copyTo(ctx context.Context, to txn.Column, had int) error {
 	for i := range l.parts {
@@ -146,14 +147,15 @@ func (l *linkList) copyTo(ctx context.Context, to txn.Column, had int) error {
 // remove removes the list.
 func (l *linkList) remove() { deleteParts(l.tx, l.row, l.column, 0, l.parts) }
 
-// deleteParts removes the parts of a list from the given one on; had is their number.
+// deleteParts removes the parts of a list, beginning with the given one; had is the
+// number of parts.
 func deleteParts(tx *txn.Txn, row string, c txn.Column, from, had int) {
 	for i := from; i < had; i++ {
 		tx.Delete(row, schema.Part(c, i))
 	}
 }
 
-// setAnchors replaces the anchors of a pair row, part by part; nil means that there is no row.
+// setAnchors replaces the anchors of a pair row, part by part. Nil means that there is no row.
 func setAnchors(tx *txn.Txn, row string, old, now [][]string) {
 	for i, anchors := range now {
 		c := schema.Part(schema.Anchors, i)

@@ -19,15 +19,15 @@ import (
 //	         continue
 //
 // There is one row for each pair of pages: a popular target is a range of rows, and no
-// writer has to read it. Which clusters the targets belong to is looked up later, by
-// forward: see the package comment.
+// writer has to read it. forward later looks up which clusters the targets belong to: see
+// the package comment.
 //
-// Links that fit into one part (schema/parts.go), before and now, are inverted in one
-// transaction. Longer lists are inverted in steps (inversion.go).
+// If the old and the new links each fit into one part (schema/parts.go), they are
+// inverted in one transaction. Longer lists are inverted in steps (inversion.go).
 //
 // url:pending is one cell, so links adds to it only while it is not full. When forward
 // empties a full one, it wakes links. Let links find it full at S. The run of forward that
-// empties it has read this version or a later, fuller one, so it wakes links at C > S.
+// empties it has read this version or a later, fuller version, so it wakes links at C > S.
 type inverter struct{ part schema.PartSize }
 
 func (x *inverter) run(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -87,7 +87,7 @@ func (x *inverter) invert(ctx context.Context, tx *txn.Txn, u page.URL) (changed
 	}
 	tx.Notify(row, schema.Discover)
 	if said.parts > 1 || inverted.parts > 1 {
-		return x.part.Entries, beginInversion(ctx, tx, row, said) // a run of its own
+		return x.part.Entries, beginInversion(ctx, tx, row, said) // takes a run of its own
 	}
 	changed, _, err = writeLinkRows(ctx, tx, u, inverted.from(schema.LinkPlace{}), said.from(schema.LinkPlace{}), nil)
 	if err != nil {
@@ -97,8 +97,8 @@ func (x *inverter) invert(ctx context.Context, tx *txn.Txn, u page.URL) (changed
 }
 
 // writeLinkRows brings the link rows of a page from an old list to a new one, as far as the
-// bound allows, and leaves the targets whose rows changed for forward. It returns how many
-// these are, and whether the new list has been reached.
+// bound allows, and leaves the targets whose rows changed for forward. It returns their
+// number, and whether the rows have reached the new list.
 func writeLinkRows(ctx context.Context, tx *txn.Txn, u page.URL, old, now *document.ListReader, bound *document.Bound) (changed int, all bool, err error) {
 	var targets []page.URL
 	all, err = document.Diff(ctx, old, now, bound, func(target page.URL, before, after [][]string) {

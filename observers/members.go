@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// RankMember is a member with its published rank. The tolerance is RankTolerance.
+// RankMember returns a member with its published rank. The tolerance is RankTolerance.
 func RankMember(ctx context.Context, tx *txn.Txn, info schema.MemberInfo, tolerance float64) (cluster.Ranked, error) {
 	return (&members{tx: tx, tolerance: tolerance}).ranked(ctx, info)
 }
@@ -23,7 +23,7 @@ type members struct {
 	tx        *txn.Txn
 	key       page.ContentKey
 	tolerance float64 // of ranks
-	once      bool    // the transaction need not remember the ranks
+	once      bool    // whether the transaction need not remember the ranks
 }
 
 func readMembers(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*members, error) {
@@ -51,7 +51,7 @@ func (m *members) Members(ctx context.Context, from, to string) iter.Seq2[cluste
 	}
 }
 
-// entry is the member of a row.
+// entry returns the member of a row.
 func (m *members) entry(ctx context.Context, row string) (cluster.Entry, error) {
 	_, info, err := schema.ParseMemberRow(row)
 	if err != nil {
@@ -88,8 +88,8 @@ func (m *members) all(ctx context.Context) iter.Seq2[cluster.Ranked, error] {
 	}
 }
 
-// choose reads all members and returns them too. It gives up with cluster.ErrIncomplete if there
-// are more than a limit.
+// choose reads all members, and returns them with the choice. If there are more than a limit, it
+// returns cluster.ErrIncomplete.
 func (m *members) choose(ctx context.Context, limit int) (cluster.Choice, []document.Member, error) {
 	var ranked []cluster.Ranked
 	all := []document.Member{}

@@ -10,15 +10,15 @@ import (
 // propagateChunk bounds how many URLs one run wakes.
 const propagateChunk = 500
 
-// propagate tells the URLs that point to a URL that its chain has changed. It is the
-// observer "spread".
+// propagate is the observer "spread". When the chain of a URL has changed, it wakes the
+// URLs that point to it.
 //
 //	watches  url:walk
 //	reads    pointers to the URL (lead:x), url:spread
 //	writes   url:spread, while there is more to do
 //	wakes    cluster (weak) of each URL that points here; itself (weak), to continue
 //
-// A URL to which 100,000 others point is dealt with in bounded transactions: url:spread says
+// A URL to which 100,000 others point is handled in bounded transactions: url:spread says
 // where to continue, and for which version of the chain. If the chain has changed since, the
 // next run starts over.
 func propagate(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -30,14 +30,14 @@ var chainSpread = spread{
 	group: schema.GroupPointer, wake: schema.State, chunk: propagateChunk,
 }
 
-// spread tells the sources of a URL's pair rows that something about the URL has changed, a
+// spread wakes the sources of a URL's pair rows when something about the URL has changed, a
 // chunk in each transaction.
 type spread struct {
 	changed txn.Column // what has changed; if it changes again, the next run starts over
 	cursor  txn.Column // where the next run continues; absent once all are notified
-	again   txn.Column // notified while there is more to do
+	again   txn.Column // wakes this observer while there is more to do
 	group   string     // the pair rows
-	wake    txn.Column // notified at each source
+	wake    txn.Column // wakes an observer at each source
 	chunk   int        // how many sources one run wakes
 }
 
@@ -76,8 +76,8 @@ func (s *spread) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	})
 }
 
-// wakeFrom wakes up to a chunk of sources, from a pair row on, and returns the pair row to
-// continue from, "" at the end.
+// wakeFrom wakes up to a chunk of sources, beginning at a pair row, and returns the pair
+// row to continue from, or "" at the end.
 func (s *spread) wakeFrom(ctx context.Context, tx *txn.Txn, row, start string) (next string, err error) {
 	n := 0
 	err = tx.Scan(ctx, s.group, start, txn.PrefixEnd(row+"\x00"), func(pair string, _ []txn.Version) error {

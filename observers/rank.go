@@ -24,8 +24,8 @@ import (
 //
 // # Invariants
 //
-// They hold in every snapshot, whatever is waiting, of the rank states with the journal laid
-// over them (rankjournal.go; VisitRankStates):
+// They hold in every snapshot, whatever is waiting, for the rank states with the journal
+// laid over them (rankjournal.go; VisitRankStates):
 //
 //  1. In(u) = Σ Pushed(v)/Out(v) and Inlinks(u) is the number of v, over all v with u in
 //     rank:edges of v; Out(v) is the number of these edges. A transaction that changes a
@@ -41,23 +41,23 @@ import (
 //
 // # One run at a time
 //
-// A link changes the sum of its target, to which other pages link as well. If the links of
+// A link changes the sum of its target, to which other pages also link. If the links of
 // each page were a transaction, a popular target would be a hot spot. The usual solutions
 // are a row for each addend, to be added up and deleted later, or one counter for each
 // writer. Here there is only one writer: the observer is Exclusive. A run takes up to
 // rankBatch URLs, works through all that follows from them in memory, and writes each sum
 // once, however many addends it got. A target with a million inlinks costs a run one read
-// and one write. docs/decisions/0008-ranks.md compares. If two runs overlap after all (in
-// two processes), they conflict at app:rank-journal, and one of them runs again.
+// and one write. docs/decisions/0008-ranks.md compares the solutions. If two runs overlap
+// after all (in two processes), they conflict at app:rank-journal, and one of them runs again.
 //
 // # Why no change is missed
 //
 // document wakes us, in the transaction that changes links or target. No other observer
-// writes what we read. url:walk tells which cluster shows a changed rank: if we publish at P
+// writes what we read. url:walk says which cluster shows a changed rank: if we publish at P
 // after reading a chain that changes at C, after the start of our run, then cluster wakes us
-// at C, we run again after P, and we wake the cluster then. (That is why a URL that we are
-// woken for always wakes its cluster, and has its rank state written even if that is the
-// same. Two runs of which neither sees the other conflict at app:rank-journal.)
+// at C, we run again after P, and then we wake the cluster. (That is why we always wake the
+// cluster of a URL that we are woken for, and write its rank state even if it is the same.
+// Two runs that do not see each other conflict at app:rank-journal.)
 type ranker struct {
 	part   schema.PartSize // of edges
 	cells  int             // of edges that a run writes
@@ -66,14 +66,14 @@ type ranker struct {
 	report func(pagerank.Work) // nil: no report
 }
 
-// rankBatch is how many URLs a run is woken for. A burst of a load wakes tens of thousands,
-// and each run visits most of the web again.
+// rankBatch is for how many URLs one run is woken. A burst of a load wakes rank for tens of
+// thousands, and each run visits most of the web again.
 const rankBatch = 65_536
 
 // edgeCells is how many cells of edges a run writes by default before it leaves further URLs to
-// a later one. With what else it writes, rank states or the parts of a journal, they have to fit into
-// one transaction of two phases, which has at most 65,536 cells (txn.ErrTooLarge). The commit
-// would only fail when all the work is done.
+// a later run. Together with the rank states or the parts of a journal, they have to fit into one
+// two-phase transaction, which has at most 65,536 cells (txn.ErrTooLarge). A commit that is too large
+// would fail only after all the work is done.
 const edgeCells = 48_000
 
 func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
@@ -112,8 +112,8 @@ func (x *ranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	return nil
 }
 
-// updateEdges brings the edges of URLs up to date, and leaves to a later run those for which this
-// one has no room.
+// updateEdges brings the edges of URLs up to date, and leaves the URLs for which this run has no
+// room to a later one.
 func updateEdges(ctx context.Context, graph *rankRows, run *pagerank.Run, rows []string) error {
 	for len(rows) > 0 {
 		list, err := graph.read(ctx, rows[:min(len(rows), rowsAhead)], run.Known)

@@ -9,29 +9,28 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// writeRanks writes the changes of a push run: to the rows, or as a journal if they are
+// writeRanks writes the changes of a push run: to the rows, or as a journal if there are
 // too many for one transaction. The next runs apply the journal, one part each, before
 // rank does anything else: each continues (txn.Txn.Continue) at AppRow until no part is
 // left.
 //
 // # Invariants
 //
-//  1. The journal has the parts from Next to below Parts of app:rank-journal, or none
-//     if that does not exist. Rows ascend within each part and from part to part.
+//  1. The journal has the parts from Next up to, but without, Parts of app:rank-journal, or
+//     none if that cell does not exist. Rows ascend within each part and from part to part.
 //  2. A run writes a journal only if there is none, and writes no other rank state while
 //     there is one. It applies a part, removes it, and moves Next in one transaction.
 //     Every run writes app:rank-journal or reads it for update, so two overlapping runs
 //     conflict.
 //  3. While there is a journal, AppRow has a notification for rank.
 //
-// So the rank states that count are those of the journal, and for rows that are not in it
-// those of the rows (VisitRankStates). In every snapshot they are what the last push run
-// left, as a whole. A crash between two parts leaves the remaining parts and the
-// notification.
+// So the rank states that count are those of the journal, and for other rows those in the
+// rows (VisitRankStates). In every snapshot they are exactly what the last push run left.
+// A crash between two parts leaves the remaining parts and the notification.
 //
-// The Rank in each row, which other observers read, follows part by part. Each of these ranks
-// is within the tolerance. Only rerank and index compare it with other ranks of the same
-// snapshot, and rank wakes them.
+// The Rank in each row, which other observers read, is updated part by part. Each of these
+// ranks is within the tolerance. Only rerank and index compare it with other ranks of the
+// same snapshot, and rank wakes them.
 func writeRanks(ctx context.Context, tx *txn.Txn, run *pagerank.Run) error {
 	parts, direct := run.Finish()
 	written := 0
@@ -77,9 +76,9 @@ func applyChanges(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) e
 				return err
 			}
 		}
-		// The run has read the state, but did not remember it (rankRows.State). The
-		// transaction has to know which version it replaces: otherwise garbage
-		// collection looks for it, which costs ten times as much.
+		// The run has read the state, but the transaction did not remember it
+		// (rankRows.State). The transaction has to know which version it replaces: otherwise
+		// garbage collection looks for that version, which costs ten times as much.
 		if _, err := tx.Get(ctx, c.Node, schema.RankState); err != nil {
 			return err
 		}
@@ -101,7 +100,7 @@ func applyChanges(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) e
 	return nil
 }
 
-// readChangesAhead reads what applyChanges reads of these rows.
+// readChangesAhead reads ahead what applyChanges reads of these rows.
 func readChangesAhead(ctx context.Context, tx *txn.Txn, changes []pagerank.Change) error {
 	if !tx.Shared() {
 		return nil

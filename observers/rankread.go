@@ -29,7 +29,7 @@ func readRankState(ctx context.Context, tx *txn.Txn, row string) (schema.StoredR
 	return schema.DecodeRankState(v.Data)
 }
 
-// rankStateOnce is readRankState for a state that the transaction need not remember.
+// rankStateOnce does what readRankState does, for a state that the transaction need not remember.
 func rankStateOnce(ctx context.Context, tx *txn.Txn, row string) (schema.StoredRankState, error) {
 	v, err := tx.GetOnce(ctx, row, schema.RankState)
 	if err != nil {
@@ -38,8 +38,8 @@ func rankStateOnce(ctx context.Context, tx *txn.Txn, row string) (schema.StoredR
 	return schema.DecodeRankState(v.Data)
 }
 
-// VisitRankStates calls fn for the rank states of all URLs that have one, in the rows from start to
-// below end, by row, as the last push run left them; "" means no bound.
+// VisitRankStates calls fn with the rank state of each URL that has one, as the last push run left
+// it, in the order of rows from start up to, but without, end; "" means no bound.
 func VisitRankStates(ctx context.Context, tx *txn.Txn, start, end string, fn func(row string, s schema.StoredRankState) error) error {
 	journal := func(yield func(pagerank.Change, error) bool) {
 		for c, err := range journalChanges(ctx, tx) {
@@ -59,8 +59,8 @@ func VisitRankStates(ctx context.Context, tx *txn.Txn, start, end string, fn fun
 	return nil
 }
 
-// ReadRankGraph reads the link graph as ranks were passed along it in a snapshot, in one
-// scan of the rank rows. Its nodes are URL rows.
+// ReadRankGraph reads, in one scan of the rank rows, the link graph along whose edges
+// ranks were passed at a snapshot. Its nodes are URL rows.
 func ReadRankGraph(ctx context.Context, tx *txn.Txn) (*pagerank.Graph, error) {
 	g, err := pagerank.BuildGraph(rankNodes(ctx, tx), journalChanges(ctx, tx))
 	return g, withAdvice(err)
@@ -72,7 +72,7 @@ func readLinkGraph(ctx context.Context, tx *txn.Txn) (*pagerank.LinkGraph, error
 	return g, withAdvice(err)
 }
 
-// withAdvice says what to do about an error of a graph that is not consistent.
+// withAdvice adds to an error about an inconsistent graph what to do about it.
 func withAdvice(err error) error {
 	if errors.Is(err, pagerank.ErrInconsistent) {
 		return fmt.Errorf("%w; run `indexer verify` for details", err)
@@ -80,7 +80,7 @@ func withAdvice(err error) error {
 	return err
 }
 
-// rankNodes yields the rank rows. An error is the last that is yielded.
+// rankNodes yields the rank rows. An error is the last element.
 func rankNodes(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Node, error] {
 	return func(yield func(pagerank.Node, error) bool) {
 		err := tx.Scan(ctx, schema.GroupRank, "", "", func(row string, cols []txn.Version) error {
@@ -127,14 +127,14 @@ func storedRankStates(ctx context.Context, tx *txn.Txn, start, end string) iter.
 	}
 }
 
-// HasRankJournal reports whether some rank states are in the journal only (rankjournal.go).
+// HasRankJournal reports whether some rank states are only in the journal (rankjournal.go).
 func HasRankJournal(ctx context.Context, tx *txn.Txn) (bool, error) {
 	v, err := tx.Get(ctx, schema.AppRow, schema.RankJournal)
 	return v.Exists, err
 }
 
-// journalChanges yields the remaining changes of the journal, by row. It ends after an
-// error.
+// journalChanges yields the remaining changes of the journal, in the order of rows. It
+// stops after an error.
 func journalChanges(ctx context.Context, tx *txn.Txn) iter.Seq2[pagerank.Change, error] {
 	return func(yield func(pagerank.Change, error) bool) {
 		v, err := tx.Get(ctx, schema.AppRow, schema.RankJournal)

@@ -18,7 +18,7 @@ type rankRows struct {
 	tx    *txn.Txn
 	part  schema.PartSize     // of edges
 	most  int                 // cells of edges to write
-	cache *GraphCache         // is told of changed edges; nil: there is none
+	cache *GraphCache         // is notified of changed edges; nil: there is none
 	cells int                 // that were written
 	ahead map[string][]string // targets that were read ahead
 }
@@ -42,7 +42,7 @@ func (r *rankRows) Targets(ctx context.Context, row string) ([]string, error) {
 	return edges.Targets, err
 }
 
-// ReadAhead reads the edges of URLs, as long as they are few, and the states of their targets.
+// ReadAhead reads the edges of URLs, up to a bound, and the states of their targets.
 func (r *rankRows) ReadAhead(ctx context.Context, rows []string, known func(row string) bool) error {
 	if err := r.tx.ReadAhead(ctx, txn.Ahead{Rows: rows, Columns: []txn.Column{schema.Edges}}); err != nil {
 		return err
@@ -62,8 +62,8 @@ func (r *rankRows) ReadAhead(ctx context.Context, rows []string, known func(row 
 	return r.statesAhead(ctx, maps.Values(r.ahead), known)
 }
 
-// statesAhead reads the rank states of rows in these lists, as far as they are not known, and up
-// to mostAhead of them.
+// statesAhead reads up to mostAhead rank states of rows in these lists, those that are not known
+// yet.
 func (r *rankRows) statesAhead(ctx context.Context, lists iter.Seq[[]string], known func(row string) bool) error {
 	if !r.tx.Shared() {
 		return nil
@@ -83,22 +83,22 @@ func (r *rankRows) statesAhead(ctx context.Context, lists iter.Seq[[]string], kn
 const (
 	// rowsAhead is how many rows are read at a time.
 	rowsAhead = 64
-	// mostAhead bounds the targets that are held in memory, and their states that are read ahead.
-	// A page may have any number of links; further states are read one by one.
+	// mostAhead bounds the targets that are held in memory, and the states of targets that are
+	// read ahead. A page may have any number of links; further states are read one by one.
 	mostAhead = 1 << 14
 )
 
 // outdated is a URL whose edges may have changed.
 type outdated struct {
 	row        string
-	correction float64 // that a full solve has left
+	correction float64 // correction that a full solve has left
 	corrected  bool    // whether there is a correction
 	old, now   schema.StoredEdges
 	parts      int // of the old ones
 }
 
-// read reads the edges of URLs as they are stored, and as they should be by what was fetched: of
-// all these rows, or of the first of them if they have many.
+// read reads the edges of URLs as they are stored, and as they should be according to the
+// fetches: of all these rows, or only of the first ones if they have many.
 func (r *rankRows) read(ctx context.Context, rows []string, known func(row string) bool) ([]outdated, error) {
 	if err := r.tx.ReadAhead(ctx, txn.Ahead{Rows: rows, Columns: []txn.Column{schema.Correction, schema.Edges, schema.RankState, schema.State, schema.Links}}); err != nil {
 		return nil, err
@@ -203,8 +203,8 @@ func (r *rankRows) writeEdges(row string, had int, now schema.StoredEdges) {
 	r.cells += max(len(parts), had)
 }
 
-// edgesOf returns the edges that a URL has by what was fetched: the known ones if nothing
-// that they were read from has changed since.
+// edgesOf returns the edges that a URL has according to the fetches. These are the known
+// ones if nothing that they were read from has changed since.
 func edgesOf(ctx context.Context, tx *txn.Txn, row string, known schema.StoredEdges) (schema.StoredEdges, error) {
 	state, err := tx.GetOnce(ctx, row, schema.State)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// These functions read what the observers have written: for inspect, stats, verify and
+// These functions read what the observers have written, for inspect, stats, verify and
 // each other.
 
 // OutcomeOf reads the outcome of a URL, with its state if it has one.
@@ -25,7 +25,7 @@ func OutcomeOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.URLState, p
 	return s, page.Failed, nil
 }
 
-// LastFailure reads the newest failed fetch of a URL, nil if there was none.
+// LastFailure reads the newest failed fetch of a URL, or nil if there was none.
 func LastFailure(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.Failure, error) {
 	v, err := tx.Get(ctx, schema.URLRow(u), schema.FetchFailure)
 	if err != nil || !v.Exists {
@@ -42,7 +42,7 @@ func RankOf(ctx context.Context, tx *txn.Txn, u page.URL) (float64, error) {
 }
 
 // KnownRank reads the published rank of a URL, and whether any counting link or redirect
-// begins or ends there.
+// starts or ends there.
 func KnownRank(ctx context.Context, tx *txn.Txn, u page.URL) (rank float64, linked bool, err error) {
 	m, err := readRankState(ctx, tx, schema.URLRow(u))
 	return m.Rank, m.Inlinks > 0 || m.Out > 0, err
@@ -57,8 +57,8 @@ func TextOf(ctx context.Context, tx *txn.Txn, u page.URL) (schema.StoredText, er
 	return schema.DecodeText(v.Data)
 }
 
-// LinksOf reads the counting links of a page, by target. A target with very many anchors comes
-// several times in a row.
+// LinksOf reads the counting links of a page, by target. A target with very many anchors
+// appears several times in succession.
 func LinksOf(ctx context.Context, tx *txn.Txn, u page.URL) (links []schema.TargetLinks, err error) {
 	list, err := openLinks(ctx, tx, schema.URLRow(u), schema.Links)
 	if err != nil {
@@ -109,7 +109,7 @@ func WayOfChain(chain schema.StoredChain) Way {
 	return w
 }
 
-// readState reads what document wrote about a URL; false if it has written nothing.
+// readState reads what document has written about a URL, or false if it has written nothing.
 func readState(ctx context.Context, tx *txn.Txn, row string) (schema.URLState, bool, error) {
 	v, err := tx.Get(ctx, row, schema.State)
 	if err != nil || !v.Exists {

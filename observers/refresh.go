@@ -17,10 +17,10 @@ import (
 //	         update, of pages that the index files do not show
 //	writes   the index files
 //
-// A page that was fetched again unchanged must not be exported again: that would read and
-// write its whole document. The loader sends a weak notification instead, and many pages
-// get their new time in one small write. The acknowledgement commits after the index files
-// have the times, so a crash in between only repeats the write.
+// A page that a later fetch found unchanged must not be exported again: that would read
+// and write its whole document. The loader sends a weak notification instead, and many
+// pages get their new time in one small write. The acknowledgement commits after the index
+// files have the times, so a crash in between only repeats the write.
 //
 // # Why the files end up with the newest time
 //
@@ -31,19 +31,19 @@ import (
 //
 // If u is not a page at S, it has no document. If it becomes one, or gets another content key,
 // the observer document wakes the cluster of the new key later, and the export that follows
-// begins after R. So let u be a page in the cluster c of its content key, which is the only
-// one that shows it.
+// begins after R. So let u be a page in the cluster c of its content key, the only cluster
+// that shows it.
 //
 // The files have a document of c with the URL u. It gets the time of S. If it later moves
-// to another URL and back, the export that brings it back began after the one that took it
-// away had ended, so it begins after S and has the time, too.
+// to another URL and back, the export that brings it back began after the export that took
+// it away had ended, so it begins after S and also has the time.
 //
-// The files have no document of u. Maybe another URL stands for c. Or an export of c that
-// began before R is about to write u with an older time. Such an export writes index:doc of
-// c, which the run reads for update. If the export commits before S, the files already have
-// the document. If it commits between S and the commit of the run, the run has a conflict
-// and is repeated. Otherwise the export has the conflict and is repeated, from a snapshot
-// after the commit of the run.
+// The files have no document of u. Perhaps c has another canonical URL. Or an export of c
+// that began before R is about to write u with an older time. Such an export writes
+// index:doc of c, which the run reads for update. If the export commits before S, the files
+// already have the document. If it commits between S and the commit of the run, the run has
+// a conflict and is repeated. Otherwise the export has the conflict and is repeated, from a
+// snapshot after the commit of the run.
 type refresher struct{ sink Sink }
 
 func (x *refresher) run(ctx context.Context, tx *txn.Txn, rows []string) error {

@@ -19,11 +19,11 @@ import (
 // exportDebounce delays the export of a cluster while pages stream in; see notify.Observer. Each
 // further page adds anchors to the documents that it links to, and full-text entries are always
 // written whole. With this delay, a document appears at most 25 seconds after its page was loaded
-// (exportFirst), and is written again at most every fifty seconds; if it only has new links, after
-// exportPages pages. (With ten seconds instead of 25, loading takes 7 % more processor time.)
+// (exportFirst), and is written again at most every fifty seconds, or after exportPages pages if
+// it only has new links. (With ten seconds instead of 25, loading takes 7 % more processor time.)
 //
-// A worker that has nothing else to do does not wait: it exports pages that are new or have
-// changed at once (notify.Observer.Spare), but not pages that only have new links to them.
+// A worker that has nothing else to do does not wait: it exports new and changed pages at
+// once (notify.Observer.Spare), but not pages that only have new links to them.
 //
 // The delay is for a load without pauses. If fifty milliseconds pass between pages
 // (exportIdle), as in a polite crawl of a few hosts, documents are exported at once.
@@ -33,17 +33,16 @@ const (
 	exportIdle     = 50 * time.Millisecond
 )
 
-// exportPages is how many pages a cluster that only got new links waits for, unless a load is
-// larger than 100,000 pages (notify/deferrable.go), and exportMax how long at most. With
-// exportDebounce alone, a slow machine would write each document more often than a fast one
-// for the same pages.
+// A cluster that only got new links waits for exportPages pages, unless a load is larger than
+// 100,000 pages (notify/deferrable.go), but at most for exportMax. With exportDebounce alone,
+// a slow machine would write each document more often than a fast machine for the same pages.
 const (
 	exportPages = 25_000
 	exportMax   = 10 * time.Minute
 )
 
 // rankDebounce is the delay for ranks: passing on the changes of many pages together
-// costs little more than those of one page.
+// costs little more than passing on those of one page.
 const rankDebounce = 50 * time.Second
 
 // rankCooldown and rankMaxCooldown leave the processor to the pages of a load: rank takes at
@@ -59,8 +58,8 @@ const (
 	rankMaxCooldown = 10 * time.Minute
 )
 
-// linger is how long a page waits for others while pages are loaded, at each step on its way, so
-// that they share a transaction.
+// linger is how long, while pages are loaded, a page waits for others at each step, so that they
+// share a transaction.
 const linger = 20 * time.Millisecond
 
 // countDebounce and countIdle are the delays for documents whose inlinks are counted in a
@@ -78,9 +77,9 @@ const (
 // 5 % of the processor time of a load.
 //
 // A run takes about 1 µs of processor time for each page, or 20 if it has to read the whole
-// graph. So where pages change from time to time, settle cools down after it (rankCooldown),
-// although all other work is done. It does not cool down while a caller waits for all work, so
-// a digest always covers settled choices.
+// graph. So where pages change from time to time, settle cools down after a run
+// (rankCooldown), although all other work is done. It does not cool down while a caller waits
+// for all work, so a digest always covers settled choices.
 const (
 	tiebreakDebounce = time.Hour
 	tiebreakIdle     = time.Second
@@ -96,8 +95,8 @@ const (
 )
 
 // refreshDebounce is how long renewed fetch times are gathered while pages are exported.
-// A page is not renewed often, so waiting longer would collapse nothing; it only makes
-// batches larger.
+// A page is not renewed often, so a longer delay would not save any write; it would only
+// make batches larger.
 const refreshDebounce = 5 * time.Second
 
 // The leases of the observers, for processes that share a table. The holder of LeaseRank
@@ -107,11 +106,11 @@ const (
 	LeaseIndex = "index"
 )
 
-// LeaseShard is the lease of a shard of the index files, if they are divided among several
-// processes.
+// LeaseShard returns the lease of a shard of the index files, if they are divided among
+// several processes.
 func LeaseShard(shard int) string { return fmt.Sprintf("%s-%d", LeaseIndex, shard) }
 
-// Names of observers that others ask about, or whose work they do.
+// Names of observers that other code asks about, or whose work it does.
 const (
 	clusterName = "cluster"
 	linksName   = "links"
@@ -119,12 +118,12 @@ const (
 	refreshName = "refresh"
 )
 
-// TouchName is the name of the observer that exists only if the index files are divided into
+// TouchName is the name of an observer that exists only if the index files are divided into
 // shards.
 const TouchName = "touch"
 
-// Options are the dependencies and limits of the observers. The zero value of a field means
-// its default, except that Sink and Tracker may be nil only if no observer runs.
+// Options are the dependencies and limits of the observers. A field that is zero has its
+// default, except that Sink and Tracker may be nil only if no observer runs.
 type Options struct {
 	Sink    Sink
 	Tracker *Tracker
@@ -138,11 +137,11 @@ type Options struct {
 	Passes *Passes
 	// KeepSum has the sum of all exported documents kept in the table (ReadIndexSum).
 	KeepSum bool
-	// Graph keeps the link graph for settle; nil: each run that needs it reads it whole, as on a
-	// table that several processes share.
+	// Graph keeps the link graph for settle; nil: each run that needs the graph reads all of it,
+	// as on a table that several processes share.
 	Graph *GraphCache
 	// Renderer renders pages; nil: there is no browser. Unrendered counts the pages that are
-	// not rendered because of that; nil: they are not counted.
+	// not rendered because there is none; nil: they are not counted.
 	Renderer   Renderer
 	Unrendered *atomic.Int64
 	// Renders is how many pages may be rendered at a time. Default: one for every two
@@ -164,11 +163,11 @@ type Limits struct {
 	// negative, document leaves everything to cluster and links.
 	AtOnce int
 	// EdgeCells is how many cells of edges a run of rank writes before it leaves further URLs
-	// to a later one. Default: 48,000.
+	// to a later run. Default: 48,000.
 	EdgeCells int
 }
 
-// Registry registers the observers and further ones, such as those of a crawl (package
+// Registry registers the observers and others, such as those of a crawl (package
 // frontier).
 func (o Options) Registry(further ...notify.Observer) (*notify.Registry, error) {
 	return notify.NewRegistry(append(o.Observers(), further...)...)

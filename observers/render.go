@@ -17,21 +17,21 @@ import (
 type Renderer interface {
 	// Version rises with every change that gives pages other forms. It is not 0.
 	Version() uint64
-	// Render renders a page. lookup returns the fetch in force of a URL, nil if there is none.
-	// What Render returns depends on nothing else. An error is one of the browser, and not of
-	// the page: the page is rendered again.
+	// Render renders a page. lookup returns the fetch in force of a URL, or nil if there is
+	// none. What Render returns depends on nothing else. An error is the browser's fault, and
+	// not the page's: the page is rendered again.
 	Render(ctx context.Context, f *page.Fetch, lookup Lookup) (*Rendering, error)
 }
 
-// Lookup returns the fetch in force of a URL, nil if there is none.
+// Lookup returns the fetch in force of a URL, or nil if there is none.
 type Lookup = func(ctx context.Context, u page.URL) (*page.Fetch, error)
 
 // Rendering is the result of rendering a page.
 type Rendering struct {
 	HTML     []byte     // the document after its scripts, in UTF-8; nil if Failure is set
 	Failure  string     // why the page cannot be rendered
-	MayPass  bool       // the failure may be one of the machine: another attempt may succeed
-	Requests []page.URL // what the page asked for, in order, each once, without the page
+	MayPass  bool       // the machine may have caused the failure: another attempt may succeed
+	Requests []page.URL // what the page asked for, in order, without duplicates and without the page
 	Console  []string   // errors that the page reported
 
 	Screenshot, Thumbnail []byte
@@ -41,15 +41,15 @@ type Rendering struct {
 // deletes. Transactions have at most 600 mutations.
 const maxRequests = 500
 
-// renderAttempts is how often a rendering may fail, because of the browser or in a way that may be
-// the machine's fault, before the page is left without a form. maxFailed bounds the pages whose
-// failures are remembered.
+// renderAttempts is how often a rendering may fail, because of the browser or possibly the
+// machine, before the page is left without a form. maxFailed bounds the pages whose failures are
+// remembered.
 const (
 	renderAttempts = 3
 	maxFailed      = 10_000
 )
 
-// Reasons of forms without HTML. They are stored, and compared by verify.
+// Reasons for forms without HTML. They are stored, and verify compares them.
 const (
 	tooManyRequests = "the page asks for more than 500 resources"
 	browserFailed   = "the browser failed three times at the page; the next start tries again"
@@ -81,7 +81,7 @@ const (
 //
 // At the page itself, document compares the form with the fetch, and wakes this observer if the
 // form is of another fetch, is missing, or should not exist. At a URL that the page needs, it
-// finds a pair row and wakes invalidate, which finds the pair row too, and wakes this observer.
+// finds a pair row and wakes invalidate, which also finds the pair row, and wakes this observer.
 //
 // Waking only for new pair rows is not enough. Suppose the page changes from A to B and back to
 // A, and a run that has read B is under way. document finds the form of A, and wakes no
@@ -94,25 +94,25 @@ const (
 // # Other dangers
 //
 // A browser that fails (it does not start, or it dies) says nothing about the page. Even so,
-// after three attempts the page is left without a form, or it would end as a dead letter. The
-// same transaction deletes app:render-version, so the next opening wakes this observer at all
-// forms, and a process tries each of these pages once more (failed).
+// after three attempts the page is left without a form; otherwise it would end as a dead
+// letter. The same transaction deletes app:render-version, so the next opening wakes this
+// observer at all forms, and a process tries each of these pages once more (failed).
 //
 // A page that takes too much real time, or crashes the process that runs its scripts, usually
 // does so every time. But the machine may have been busy or short of memory. If the first such
 // failure were stored, two machines could have different forms of the same rows. So the page is
-// tried three times, with the pauses of package notify between, and the third failure is stored
-// as the page's own, together with what the page asked for. The next opening does not try
-// again: a page with an endless loop would cost each process three times the limit.
+// tried three times, with the pauses of package notify in between, and the third failure is
+// stored as the page's own, together with what the page asked for. The next opening does not
+// try again: a page with an endless loop would cost each process three times the limit.
 //
 // The page and everything it needs are read at one snapshot, that of the transaction, however
-// long the browser takes. The transaction has no locks until it commits.
+// long the browser takes. The transaction holds no locks until it commits.
 //
 // One run creates up to 500 pair rows. It leaves obsolete rows of the last form to the next
 // run (StoredForm.Stale), so that no transaction grows beyond 600 mutations.
 type renderer struct {
 	browser    Renderer      // nil: there is none
-	unrendered *atomic.Int64 // counts pages left without a form because of that
+	unrendered *atomic.Int64 // counts pages left without a form because there is none
 
 	mu     sync.Mutex
 	failed map[string]int // how often the browser of this process has failed in a row, by URL row
@@ -175,7 +175,7 @@ func (x *renderer) renew(ctx context.Context, tx *txn.Txn, setting schema.Render
 	return writeShots(ctx, tx, row, shots)
 }
 
-// isCurrent reports whether a form is of the inputs that are in force.
+// isCurrent reports whether a form was made of the inputs that are in force.
 func (x *renderer) isCurrent(ctx context.Context, tx *txn.Txn, row string, f schema.StoredForm, content schema.ContentDigest) (bool, error) {
 	if x.browser != nil && (f.Version != x.browser.Version() || f.Failure == browserFailed && !x.hasFailedAt(row)) || f.Page != content {
 		return false, nil
@@ -206,7 +206,7 @@ func (x *renderer) render(ctx context.Context, tx *txn.Txn, f *page.Fetch) (sche
 		return form, nil, fmt.Errorf("render %s: %w", f.URL, err)
 	}
 	if len(made.Requests) > maxRequests {
-		// The first requests are inputs: while they are answered alike, there are too many.
+		// The first requests are inputs: while their answers are the same, there are too many.
 		made = &Rendering{Failure: tooManyRequests, Requests: made.Requests[:maxRequests], Console: made.Console}
 	}
 	if made.Failure == "" && len(made.HTML) == 0 {
@@ -223,7 +223,7 @@ func (x *renderer) render(ctx context.Context, tx *txn.Txn, f *page.Fetch) (sche
 	return form, made, nil
 }
 
-// judge returns what is stored of an attempt to render a page. An error means another attempt.
+// judge returns what to store after an attempt to render a page. An error means another attempt.
 func (x *renderer) judge(ctx context.Context, tx *txn.Txn, row string, made *Rendering, err error) (*Rendering, error) {
 	switch {
 	case ctx.Err() != nil:
@@ -233,7 +233,7 @@ func (x *renderer) judge(ctx context.Context, tx *txn.Txn, row string, made *Ren
 	case err == nil && !x.failsAt(row):
 		return nil, fmt.Errorf("attempt failed: %s", made.Failure)
 	case err == nil:
-		x.succeedsAt(row) // the failure is the page's now; another page in its place gets its own attempts
+		x.succeedsAt(row) // now the failure is the page's; another page in its place gets its own attempts
 	case x.failsAt(row):
 		tx.Delete(schema.AppRow, schema.RenderVersion)
 		return &Rendering{Failure: browserFailed}, nil
@@ -243,7 +243,7 @@ func (x *renderer) judge(ctx context.Context, tx *txn.Txn, row string, made *Ren
 
 var errNoForm = errors.New("the renderer returned neither a document nor a reason")
 
-// failsAt counts a failure of the browser, and reports whether there were enough.
+// failsAt counts a failure of the browser, and reports whether there have been enough.
 func (x *renderer) failsAt(row string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -281,7 +281,7 @@ func lookupIn(tx *txn.Txn) Lookup {
 		one.Lock()
 		defer one.Unlock()
 		f, err := schema.ReadInForce(ctx, tx, u)
-		if err != nil || f == nil || f.Reading.Exists() { // its text is stored, and not the response
+		if err != nil || f == nil || f.Reading.Exists() { // its text is stored, not the response
 			return nil, err
 		}
 		stored, err := f.ReadBody(ctx, tx)
@@ -292,7 +292,8 @@ func lookupIn(tx *txn.Txn) Lookup {
 	}
 }
 
-// readFetch reads the fetch in force of a URL with its body, if that is stored; nil if there is none.
+// readFetch reads the fetch in force of a URL, with its body if that is stored. It returns nil if
+// there is none.
 func readFetch(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.InForce, error) {
 	f, err := schema.ReadInForce(ctx, tx, u)
 	if err != nil || f == nil {
@@ -302,7 +303,7 @@ func readFetch(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.InForce, e
 	return f, err
 }
 
-// readForm reads the form of a page, and whether it has one.
+// readForm reads the form of a page, and reports whether the page has one.
 func readForm(ctx context.Context, tx *txn.Txn, row string) (schema.StoredForm, bool, error) {
 	v, err := tx.Get(ctx, row, schema.Form)
 	if err != nil || !v.Exists {
@@ -312,7 +313,8 @@ func readForm(ctx context.Context, tx *txn.Txn, row string) (schema.StoredForm, 
 	return f, true, err
 }
 
-// FormOf reads the rendered form of a URL, for readers such as inspect; nil if there is none.
+// FormOf reads the rendered form of a URL, for readers such as inspect. It returns nil if
+// there is none.
 func FormOf(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.StoredForm, error) {
 	f, exists, err := readForm(ctx, tx, schema.URLRow(u))
 	if err != nil || !exists {
@@ -321,9 +323,9 @@ func FormOf(ctx context.Context, tx *txn.Txn, u page.URL) (*schema.StoredForm, e
 	return &f, nil
 }
 
-// writeForm replaces a form, and wakes those who follow from it.
+// writeForm replaces a form, and wakes the observers that depend on it.
 func writeForm(tx *txn.Txn, u page.URL, old, now *schema.StoredForm) {
-	needed := make(map[page.URL]bool, len(old.Inputs)) // to whether it is needed now
+	needed := make(map[page.URL]bool, len(old.Inputs)) // to whether the new form needs it
 	for _, i := range old.Inputs {
 		needed[i.URL] = false
 	}
@@ -364,7 +366,7 @@ func dropStale(tx *txn.Txn, row string, f schema.StoredForm) error {
 	return nil
 }
 
-// dropForm deletes a form with all that belongs to it. Its stale pair rows are gone.
+// dropForm deletes a form with everything that belongs to it. Its stale pair rows must be gone.
 func dropForm(tx *txn.Txn, row string, f schema.StoredForm) error {
 	u, err := schema.ParseURLRow(row)
 	if err != nil {
@@ -383,10 +385,10 @@ func dropForm(tx *txn.Txn, row string, f schema.StoredForm) error {
 	return nil
 }
 
-// writeShots stores the screenshots that differ. The index has thumbnails, too. document is woken
-// for a new one, and wakes index of the cluster that the page is in then. This observer does not
-// wake index itself: the page may be in another cluster when this transaction commits, and the
-// run that moved it there has seen the old picture.
+// writeShots stores the screenshots that differ. The index also has thumbnails. A new thumbnail
+// wakes document, which wakes index at the cluster that the page is in at that time. This
+// observer does not wake index itself: the page may be in another cluster when this transaction
+// commits, and the run that moved it there has seen the old picture.
 func writeShots(ctx context.Context, tx *txn.Txn, row string, made *Rendering) error {
 	if made == nil {
 		made = new(Rendering)

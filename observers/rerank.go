@@ -29,12 +29,13 @@ import (
 // which it was read, like a document. Both are written even if index:doc has that rank already:
 //
 //  1. index:doc, so that we conflict with a run of index that has read older ranks and commits
-//     later. (A rank that went up and down again is not a change to us, but may be one to that run.)
-//  2. The index files, because they may be ahead of index:doc. A run that gave them another rank
-//     may have died or had a conflict before its commit, and the rank may have changed back.
+//     later. (A rank that went up and down again is not a change for us, but may be a change for
+//     that run.)
+//  2. The index files, because they may be ahead of index:doc. A run that wrote another rank to
+//     them may have died or had a conflict before its commit, and the rank may have changed back.
 //
-// One run at a time is under way (notify.Observer.Exclusive): two runs for one giant cluster
-// would conflict in its document.
+// Only one run is under way at a time (notify.Observer.Exclusive): two runs for one giant
+// cluster would conflict in its document.
 type reranker struct {
 	sink    Sink
 	tracker *Tracker
@@ -51,7 +52,7 @@ func (x *reranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 				return err
 			}
 		}
-		if budget.Spent() { // a cluster that is begun is gone through
+		if budget.Spent() { // a cluster, once begun, is finished
 			for _, at := range positions[row] {
 				tx.Notify(row+at, schema.Ranked)
 			}
@@ -87,7 +88,7 @@ func (x *reranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 }
 
 // readClustersAhead reads ahead what the choice reads of each of these clusters: its members, if
-// one page holds them, and their ranks, in addition to those of the members that woke the run.
+// one page holds them, and their ranks, as well as the ranks of the members that woke the run.
 func readClustersAhead(ctx context.Context, tx *txn.Txn, rows []string, positions map[string][]string) error {
 	if !tx.Shared() {
 		return nil
@@ -128,7 +129,7 @@ func byCluster(rows []string) (order []string, positions map[string][]string) {
 }
 
 // rerank gives the document of a cluster its rank. It returns nil if there is no document, or
-// if index has more to do, and wakes index then.
+// if index has more to do; in that case it wakes index.
 func rerank(ctx context.Context, tx *txn.Txn, budget *cluster.Budget, key page.ContentKey, d *choice) (*index.RankUpdate, error) {
 	row := schema.ClusterRow(key)
 	if budget.Wrote(1); d.undecided != nil {

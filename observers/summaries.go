@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// readSummaries reads the member summaries of a cluster, none for a cluster that is read
-// whole. A cluster of that kind costs a look at one row.
+// readSummaries reads the member summaries of a cluster. There are none for a cluster
+// that is read whole; then it reads only one row.
 func readSummaries(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*cluster.Summaries, error) {
 	s := &cluster.Summaries{}
 	row := schema.ClusterRow(key)
@@ -30,7 +30,7 @@ func readSummaries(ctx context.Context, tx *txn.Txn, key page.ContentKey) (*clus
 
 // choose chooses the canonical URL of a cluster some of whose members have changed. If the
 // cluster is a giant, it renews the summaries of these members first. It returns nil if there
-// cannot be a choice yet; it has then woken the observer that makes one possible.
+// cannot be a choice yet; in that case it has woken the observer that makes one possible.
 func (x *reranker) choose(ctx context.Context, tx *txn.Txn, budget *cluster.Budget, key page.ContentKey, positions []string) (*choice, error) {
 	s, err := readSummaries(ctx, tx, key)
 	if err != nil {
@@ -64,7 +64,7 @@ func (x *reranker) choose(ctx context.Context, tx *txn.Txn, budget *cluster.Budg
 		return nil, nil
 	}
 	c, err := s.Choose(ctx, m, m.tolerance, x.limits)
-	if outdated, ok := errors.AsType[*cluster.OutdatedError](err); ok { // leave it to another run; ours may lie between two others
+	if outdated, ok := errors.AsType[*cluster.OutdatedError](err); ok { // leave it to another run; our positions may lie between two others
 		tx.Notify(schema.SummaryRow(key, outdated.At), schema.Ranked)
 		budget.Wrote(1)
 		return nil, nil
@@ -76,7 +76,7 @@ func (x *reranker) choose(ctx context.Context, tx *txn.Txn, budget *cluster.Budg
 	return breakTie(ctx, tx, key, c)
 }
 
-// memberURLRows are the URL rows of the members at some positions.
+// memberURLRows returns the URL rows of the members at these positions.
 func memberURLRows(key page.ContentKey, positions []string) (rows []string) {
 	for _, at := range positions {
 		if _, m, err := schema.ParseMemberRow(schema.SummaryRow(key, at)); err == nil { // else it is not a member's
@@ -86,7 +86,8 @@ func memberURLRows(key page.ContentKey, positions []string) (rows []string) {
 	return rows
 }
 
-// writeRenewal writes renewed summaries of a cluster, and wakes who has to continue.
+// writeRenewal writes renewed summaries of a cluster, and wakes the observers that have
+// to continue.
 func writeRenewal(tx *txn.Txn, key page.ContentKey, r *cluster.Renewal) {
 	for _, w := range r.Writes {
 		row := schema.SummaryRow(key, w.At)

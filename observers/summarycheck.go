@@ -15,8 +15,8 @@ import (
 // the number of summaries that it has compared. Memory does not grow with the number of
 // members.
 //
-// A giant cluster without summaries is not a difference: a version without summaries may have
-// written it, and it gets them when it changes.
+// A giant cluster without summaries is not a difference: a version of the program without
+// summaries may have written it, and it gets them when it changes.
 func CheckSummaries(ctx context.Context, tx *txn.Txn, limits cluster.Limits, report func(row, stored, computed string)) (n int, err error) {
 	tolerance, err := RankTolerance(ctx, tx)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// targetNotifier is the observer forward. It tells the clusters of the targets of changed
-// links, and so their canonical URLs.
+// targetNotifier is the observer forward. It notifies the clusters, and so the canonical
+// URLs, of the targets of changed links.
 //
 //	watches  url:forward (weak only)
 //	reads    url:pending of the page, or doc:inverted; url:walk of each target
@@ -92,8 +92,8 @@ func clusterRow(ctx context.Context, tx *txn.Txn, u page.URL) (string, error) {
 	return schema.ClusterRow(end.Key), nil
 }
 
-// readPending reads the targets whose clusters have not been told, nil if there is no cell
-// for them, and whether they are as many as one cell should hold.
+// readPending reads the targets whose clusters have not been notified, or nil if there is
+// no cell for them. It reports whether they are as many as one cell should hold.
 func readPending(ctx context.Context, tx *txn.Txn, row string, part schema.PartSize) (targets []page.URL, full bool, err error) {
 	pending, err := tx.Get(ctx, row, schema.Pending)
 	if err != nil || !pending.Exists {
@@ -109,8 +109,8 @@ func pendingIsFull(ctx context.Context, tx *txn.Txn, row string, part schema.Par
 	return full, err
 }
 
-// firstTargets returns the targets of links that were inverted at once, none for links that
-// were not: those are more than one part, or have url:pending.
+// firstTargets returns the targets of links that were inverted at once. It returns none for
+// other links: those have more than one part, or url:pending.
 func firstTargets(ctx context.Context, tx *txn.Txn, row string) ([]page.URL, error) {
 	inverted, err := openLinks(ctx, tx, row, schema.Inverted)
 	if err != nil || inverted.parts > 1 {
@@ -123,13 +123,13 @@ func firstTargets(ctx context.Context, tx *txn.Txn, row string) ([]page.URL, err
 	return targets, nil
 }
 
-// addPending leaves targets for forward, in addition to the ones that it has not dealt
-// with yet.
+// addPending leaves targets for forward, in addition to those that it has not handled
+// yet.
 //
 // If there is no list, forward may still have to notify the targets of the page's first
 // links, which never had a list. Its notification shows that. Once the list exists, forward
-// reads nothing else, so the list must include those targets too. (If forward has run a
-// moment ago, they are notified twice, which is harmless.)
+// reads nothing else, so the list must also include those targets. (If forward has just
+// run, they are notified twice, which is harmless.)
 func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL) error {
 	if len(targets) == 0 {
 		return nil
@@ -152,7 +152,7 @@ func addPending(ctx context.Context, tx *txn.Txn, row string, targets []page.URL
 	return nil
 }
 
-// pendingTargets returns the targets of a page's first links if forward has not dealt with
+// pendingTargets returns the targets of a page's first links if forward has not handled
 // them yet.
 func pendingTargets(ctx context.Context, tx *txn.Txn, row string) ([]page.URL, error) {
 	sent, err := tx.Notified(ctx, txn.Cell{Row: row, Column: schema.NotifyTargets}, forwardName)

@@ -11,8 +11,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// tieBreaker makes the choices that the published ranks leave open. It is the observer
-// "settle".
+// tieBreaker is the observer "settle". It makes the choices that the published ranks
+// leave open.
 //
 //	watches  app:settle (weak only), at the one row of the repository
 //	reads    choice:x; rank:edges of the URLs that have changed, or rank:mass and rank:edges of
@@ -20,19 +20,19 @@ import (
 //	writes   choice:x
 //	wakes    rerank (weak) of the clusters whose choice it has made or changed
 //
-// A rank is known within the tolerance. Two members of a cluster can be so near to 0.99 of
-// each other that the canonical URL depends on where within the tolerance they are. Two
-// repositories with the same fetches could then choose differently, each by the history of
-// its approximations. The answer has to be the one of a full recomputation. So index and
-// rerank register such a cluster when they find one (choice:x). We compute ranks as a full
-// recomputation does, from the graph of our snapshot, just as far as it takes to tell. Where
-// exact ranks are equal, or exactly at 0.99, the computation ends at the limit of floating
-// point, and the order of semantics.md section 4 decides.
+// A rank is known within the tolerance. The ratio of two members' ranks can be so close to
+// 0.99 that the canonical URL depends on where within the tolerance the ranks are. Then two
+// repositories with the same fetches could choose differently, each by the history of its
+// approximations. The answer has to be that of a full recomputation. So index and rerank
+// register such a cluster when they find one (choice:x). We compute ranks as a full
+// recomputation does, from the graph of our snapshot, only as exactly as the choice needs.
+// Where exact ranks are equal, or their ratio is exactly 0.99, the computation ends at the
+// limit of floating point, and the order of semantics.md section 4 decides.
 //
 // # Why choices stay right
 //
 // Exact ranks depend on edges alone. rank wakes us in each transaction that changes edges;
-// index and rerank wake us when a cluster becomes contested, or is contested among other
+// index and rerank wake us when a cluster becomes contested, or is contested among new
 // candidates. A choice made among other candidates is void. If the cluster is no longer
 // contested, settle removes the choice; until then it has no readers.
 //
@@ -49,8 +49,8 @@ import (
 //
 //   - A smaller tolerance for all ranks until no choice is open. Each later change would
 //     touch more URLs, in proportion to the smaller tolerance.
-//   - Hysteresis, which keeps the URL that was chosen first. The answer would depend on the
-//     order of arrival.
+//   - Hysteresis, which keeps the URL that was chosen first. Then the answer would depend
+//     on the order of arrival.
 //   - Computing only the few ranks that matter, backwards from the members. Whatever leads
 //     to a popular page is most of the web, and one scan of the whole graph is cheaper than
 //     point reads of half of it.
@@ -94,7 +94,7 @@ type openChoice struct {
 	tie    *cluster.Tie
 }
 
-// openChoices reads all of them.
+// openChoices reads all open choices.
 func openChoices(ctx context.Context, tx *txn.Txn) ([]*openChoice, error) {
 	var open []*openChoice
 	err := tx.Scan(ctx, schema.GroupChoice, "", "", func(row string, cols []txn.Version) error {
@@ -123,7 +123,7 @@ func openChoices(ctx context.Context, tx *txn.Txn) ([]*openChoice, error) {
 	return open, nil
 }
 
-// exactRanks solves the link graph of a snapshot, beginning with the ranks of the last time or
+// exactRanks solves the link graph of a snapshot, beginning with the ranks of the last run or
 // with the published ones.
 func exactRanks(tx *txn.Txn, cache *GraphCache) cluster.Solver {
 	return func(ctx context.Context, enough func(cluster.Ranks) bool) error {

@@ -11,10 +11,10 @@ import (
 )
 
 // Where the index files are divided into shards, two observers do the work of refresh
-// (refresh.go): a renewed URL is in the row of the URL, and only what it says tells which
-// cluster, and so which shard, the URL belongs to.
+// (refresh.go): a renewed fetch time is in the row of the URL, and only the content of
+// that row says which cluster, and so which shard, the URL belongs to.
 
-// relayRefreshed is refresh with shards. Any process runs it.
+// relayRefreshed is the observer refresh if there are shards. Any process runs it.
 //
 //	watches  fetch:refreshed (weak only), at URL rows
 //	reads    url:state

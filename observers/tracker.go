@@ -9,8 +9,8 @@ import (
 	"github.com/webindexer/indexer/notify"
 )
 
-// Tracker measures how long it takes from the commit of a fetch until the page
-// can be found (Figure 7 of the Percolator paper), for the last pages.
+// Tracker measures, for the last pages, how long it takes from the commit of a fetch
+// until the page can be found (Figure 7 of the Percolator paper).
 type Tracker struct {
 	mu      sync.Mutex
 	loaded  map[string]time.Time // URL rows that wait, and since when
@@ -29,7 +29,7 @@ type Found struct {
 }
 
 const (
-	trackedRows    = 50_000 // pages that wait; when there are more, all are forgotten
+	trackedRows    = 50_000 // pages that wait; if there are more, all are forgotten
 	trackedSamples = 2_000
 )
 
@@ -38,11 +38,11 @@ func NewTracker() *Tracker {
 	return &Tracker{loaded: make(map[string]time.Time)}
 }
 
-// Watch has fn called for each page that can be found from then on, in the goroutine that
-// exported it. Call it before anything is loaded.
+// Watch makes the Tracker call fn for each page that can be found from then on, in the
+// goroutine that exported it. Call Watch before anything is loaded.
 func (t *Tracker) Watch(fn func(row string, loaded, searchable time.Time)) { t.watch = fn }
 
-// Loaded notes that a changed fetch of this URL row was committed just now.
+// Loaded notes that a changed fetch of this URL row has just been committed.
 func (t *Tracker) Loaded(row string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,7 +86,7 @@ func (t *Tracker) take(rows []string, now time.Time) map[string]time.Time {
 	return found
 }
 
-// keep puts a sample into the ring. It is called with mu held.
+// keep puts a sample into the ring. The caller holds mu.
 func (t *Tracker) keep(s Found) {
 	t.all.Observe(s.Took)
 	if len(t.samples) < trackedSamples {
@@ -112,9 +112,9 @@ func (t *Tracker) All() notify.Distribution { return t.all.Distribution() }
 // promises too much.
 //
 // The estimate assumes that pages become searchable in the order in which they were
-// loaded, at the pace since the oldest waiting page was loaded, because there was work all
-// that time. If none has become searchable since, the pace is unknown, and a waiting page
-// counts as found now.
+// loaded, at the pace since the oldest waiting page was loaded, because there has been
+// work all that time. If none has become searchable since, the pace is unknown, and a
+// waiting page counts as found now.
 func (t *Tracker) Expected() Latency {
 	now := time.Now()
 	waiting, found := t.underWay()
@@ -142,7 +142,7 @@ func (t *Tracker) underWay() (waiting []time.Time, found []Found) {
 }
 
 // pace returns the time between two pages found since the oldest waiting page was loaded, as
-// far as the samples reach; 0 if none was found.
+// far back as the samples reach, or 0 if none was found.
 func pace(found []Found, waiting []time.Time, now time.Time) time.Duration {
 	if len(found) == 0 || len(waiting) == 0 {
 		return 0
@@ -176,15 +176,15 @@ func (t *Tracker) dismiss(row string) {
 }
 
 // ForgetBefore forgets the pages that were loaded before a time at which the observers were
-// idle. They will not be found: an observer has given up on them, for example.
+// idle. They will not be found, for example because an observer has given up on them.
 func (t *Tracker) ForgetBefore(before time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	maps.DeleteFunc(t.loaded, func(_ string, loaded time.Time) bool { return loaded.Before(before) })
 }
 
-// Waiting returns how many pages were loaded and cannot be found yet, up to 50,000. It
-// includes pages that will never be found until ForgetBefore forgets them.
+// Waiting returns how many loaded pages cannot be found yet, up to 50,000. It includes
+// pages that will never be found until ForgetBefore forgets them.
 func (t *Tracker) Waiting() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -201,7 +201,7 @@ func (t *Tracker) Found(since time.Time) []Found {
 	return t.last(since)
 }
 
-// last is Found. It is called with mu held.
+// last does what Found does. The caller holds mu.
 func (t *Tracker) last(since time.Time) (list []Found) {
 	for i := range t.samples {
 		if s := t.samples[(t.next+i)%len(t.samples)]; s.At.After(since) {

@@ -9,18 +9,18 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Unreadable counts documents that are indexed with a setting, and have no text that can be read:
-// they are damaged, encrypted or too large.
+// Unreadable counts documents of types that a setting adds to the index, but whose text cannot be
+// read: they are damaged, encrypted or too large.
 type Unreadable struct {
 	PDF    int64 `json:"pdf"`
 	Office int64 `json:"office"`
 }
 
-// unreadable counts them while observers run.
+// unreadable counts such documents while observers run.
 type unreadable struct{ pdf, office atomic.Int64 }
 
-// note counts the fetch in force of a URL, whose outcome is page.Other, if it is such a document,
-// once the transaction has committed.
+// note counts the fetch in force of a URL, whose outcome is page.Other, if it is such a document.
+// It counts once the transaction has committed.
 func (n *unreadable) note(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	f, err := schema.ReadInForce(ctx, tx, u)
 	if err != nil || f == nil {

@@ -19,8 +19,8 @@ import (
 // Cursor says where to continue a visit of a long list. "" is the beginning and, as a
 // result of a visit, the end. Any other cursor is text that fits into a URL or a
 // command line, and has a meaning only for the function that returned it. Visits at
-// different timestamps may or may not see what comes or goes between them; they see
-// everything else exactly once.
+// different timestamps may or may not see what comes or goes between these timestamps;
+// they see everything else exactly once.
 type Cursor string
 
 // ErrCursor reports a cursor that no visit has returned.
@@ -43,8 +43,8 @@ type Head struct {
 	Members   int
 }
 
-// ReadHead reads the head of a cluster's document at the transaction's snapshot. It reads
-// only a few members of a cluster that has many.
+// ReadHead reads the head of a cluster's document at the transaction's snapshot. If the
+// cluster has many members, it reads only a few.
 func ReadHead(ctx context.Context, tx *txn.Txn, key page.ContentKey) (h Head, err error) {
 	c, err := chooseNow(ctx, tx, key)
 	if err != nil {
@@ -65,7 +65,7 @@ func ReadHead(ctx context.Context, tx *txn.Txn, key page.ContentKey) (h Head, er
 const noLimit = math.MaxInt
 
 // VisitMembers calls fn for up to limit members of a cluster in the order of preference
-// (schema.MemberRow), and returns where to continue. It reads as many rows, and keeps
+// (schema.MemberRow), and returns where to continue. It reads that many rows, and keeps
 // none of them in memory.
 func VisitMembers(ctx context.Context, tx *txn.Txn, key page.ContentKey, from Cursor, limit int, fn func(schema.MemberInfo) error) (Cursor, error) {
 	parts, err := from.open(1)
@@ -91,7 +91,7 @@ func VisitMembers(ctx context.Context, tx *txn.Txn, key page.ContentKey, from Cu
 
 // VisitClusterInlinks calls fn for up to limit inlinks of a cluster (semantics.md section
 // 5), by target in the order of preference, then by source in row order, then by anchor,
-// and returns where to continue. Members without inlinks cost a look each and do not
+// and returns where to continue. Members without inlinks cost one read each and do not
 // count. A cursor holds the place of a link row, and how many of its anchors were visited.
 func VisitClusterInlinks(ctx context.Context, tx *txn.Txn, key page.ContentKey, from Cursor, limit int, fn func(Inlink) error) (Cursor, error) {
 	parts, err := from.open(3)

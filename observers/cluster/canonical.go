@@ -12,24 +12,24 @@ import (
 // Choice is what ranks decide about a cluster.
 type Choice struct {
 	Canonical page.URL // "" if no member is eligible
-	// Contested: with other ranks between the known bounds, another member could be the
-	// canonical URL. Canonical follows the published ranks then.
+	// Contested says that with other ranks within the known bounds, another member could
+	// be the canonical URL. Then Canonical follows the published ranks.
 	Contested bool
 	Members   int
-	Rank      float64    // of all members together
+	Rank      float64    // sum over all members
 	Among     Candidates // the candidates for the choice
 }
 
 // Choose finds the canonical URL of a cluster, given all its members in the order of
 // preference. It iterates over the sequence twice and remembers no member, so a cluster may
-// have any number of them. The second time, it stops at the first member after which no
-// other can be chosen.
+// have any number of members. The second time, it stops as soon as no later member can be
+// chosen.
 //
 // A member qualifies if its rank is at least 0.99 of the highest rank of an eligible
 // member. The first eligible member that qualifies is chosen. With ranks between bounds, a
-// member certainly qualifies if its least rank does against the greatest ranks of the
-// others, and cannot qualify if its greatest rank does not against their least. A choice is
-// contested if, before the first member that certainly qualifies, there is one that may.
+// member certainly qualifies if its least rank qualifies against the greatest ranks of the
+// others, and cannot qualify if its greatest rank does not qualify against their least. A
+// choice is contested if a member that may qualify comes before the first that certainly does.
 func Choose(members iter.Seq2[Ranked, error]) (Choice, error) {
 	var c Choice
 	var ranks, leasts, mosts topTwo
@@ -84,7 +84,7 @@ func All(list []Ranked) iter.Seq2[Ranked, error] {
 // the order does not matter, and the digests of two parts of a cluster can be added.
 type Candidates uint64
 
-// Add adds a member. One that is not eligible changes nothing.
+// Add adds a member. A member that is not eligible changes nothing.
 func (c *Candidates) Add(m Member) {
 	if m.Eligible {
 		sum := sha256.Sum256([]byte(m.URL))
@@ -99,17 +99,17 @@ func (c Candidates) Bytes() (b [8]byte) {
 }
 
 // Contenders are the members that the canonical URL of a cluster depends on, in the order of
-// preference. A member is left out if the rank of an earlier one is at least as high,
+// preference. They leave out a member if the rank of an earlier one is at least as high,
 // wherever both ranks are within their bounds: it can neither be chosen nor be the only one
 // with the highest rank. So a giant cluster whose members have few links has few contenders.
 type Contenders struct {
 	List  []Ranked
-	Among Candidates // all members that can be chosen
+	Among Candidates // digest of all members that can be chosen
 
 	highestLeast float64 // of all members
 }
 
-// Add adds the next member in the order of preference. It reports false if no more are
+// Add adds the next member in the order of preference. It returns false if no more are
 // needed: eligible members come before all others.
 func (c *Contenders) Add(m Ranked) (more bool) {
 	if !m.Eligible {
@@ -138,7 +138,7 @@ func (t *topTwo) add(i int, v float64) {
 	}
 }
 
-// without is the greatest number at another index.
+// without returns the greatest number at an index other than i.
 func (t *topTwo) without(i int) float64 {
 	if i == t.at {
 		return t.second

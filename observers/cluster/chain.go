@@ -6,14 +6,14 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// MaxHops is how far a URL is followed to its terminal (semantics.md section 4).
+// MaxHops is how many hops a URL is followed to its terminal (semantics.md section 4).
 const MaxHops = 10
 
 // MaxChain is the largest number of URLs in a chain: enough to know that there are more
 // than MaxHops hops.
 const MaxChain = MaxHops + 2
 
-// Hop is one URL of a chain, with what decides there.
+// Hop is one URL of a chain, with what decides how the chain goes on.
 type Hop struct {
 	URL     page.URL
 	Outcome page.Outcome // Page or Redirect; Unfetched at the end of a chain, for anything else
@@ -22,12 +22,12 @@ type Hop struct {
 }
 
 // Chain is the way from a URL to its terminal: the URL itself, the URL it points to, and so
-// on. It ends with
+// on. Its last URL is
 //
 //   - a page that points nowhere,
 //   - the target of a redirect that is neither page nor redirect,
 //   - the first URL that was on the chain before (a loop), or
-//   - its hop number MaxChain.
+//   - the MaxChain-th URL.
 type Chain []Hop
 
 // State is what the fetch of a URL says about its chain.
@@ -38,13 +38,14 @@ type State struct {
 	Key     page.ContentKey // of a page
 }
 
-// Extend returns the chain of u. ahead is the chain of the URL that u points to, nil if there
-// is none, or it is neither page nor redirect. The chain of u is nil if u is neither.
+// Extend returns the chain of u. ahead is the chain of the URL that u points to; it is nil if
+// there is no such URL, or it is neither page nor redirect. The chain of u is nil if u is
+// neither page nor redirect.
 //
 // A chain is computed only from the next URL's stored chain. That makes the incremental
 // result unique: hop i of u's chain is hop i-1 of the next URL's chain, so by induction
-// on i all hops are right once the chain of every URL was computed from the present chain
-// of the next one. This holds in loops as well.
+// on i all hops are right once the chain of every URL has been computed from the current
+// chain of the next one. This also holds in loops.
 func Extend(u page.URL, s State, ahead Chain) Chain {
 	if s.Outcome != page.Page && s.Outcome != page.Redirect {
 		return nil
@@ -68,8 +69,8 @@ func Extend(u page.URL, s State, ahead Chain) Chain {
 	return chain
 }
 
-// Terminal is the page at which a chain ends (semantics.md section 4); false if there is
-// none.
+// Terminal returns the page at which a chain ends (semantics.md section 4), or false if
+// there is none.
 func (c Chain) Terminal() (Hop, bool) {
 	if len(c) == 0 {
 		return Hop{}, false
@@ -92,7 +93,7 @@ func (c Chain) Terminal() (Hop, bool) {
 	return Hop{}, false // a damaged chain, which ends with a redirect for none of the reasons above
 }
 
-// from is the part of a chain that begins with u, nil if u is not on it.
+// from returns the part of a chain that begins with u, or nil if u is not on it.
 func (c Chain) from(u page.URL) Chain {
 	i := slices.IndexFunc(c, func(h Hop) bool { return h.URL == u })
 	if i < 0 {
@@ -125,8 +126,8 @@ type Membership struct {
 	Member Member
 }
 
-// Membership is what a chain makes of u, the URL it begins with; false if u is in no
-// cluster.
+// Membership returns the membership of u, the URL that the chain begins with, or false if
+// u is in no cluster.
 func (c Chain) Membership(u page.URL) (Membership, bool) {
 	t, ok := c.Terminal()
 	if !ok {

@@ -9,7 +9,7 @@ type Check struct {
 	now       Summary
 }
 
-// NewCheck begins to compare. Each summary that differs is reported with its position.
+// NewCheck begins a check. It reports each summary that differs, with its position.
 func NewCheck(s *Summaries, report func(at string, stored, computed Summary)) *Check {
 	return &Check{summaries: s, report: report}
 }

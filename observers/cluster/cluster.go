@@ -1,16 +1,16 @@
-// Package cluster decides which URLs belong together and which of them stands for the
+// Package cluster decides which URLs belong together, and which of them represents the
 // others (semantics.md section 4):
 //
 //   - A chain follows a URL along redirects and canonical links to its terminal, whose
 //     content key names the cluster of the URL (chain.go).
 //   - The canonical URL of a cluster is the most preferred member whose rank is about the
 //     highest (canonical.go).
-//   - Where the known ranks are too coarse to tell, exact ranks break the tie (tiebreak.go).
-//   - A giant cluster is summarised, so that a change of one member does not cost a look at
-//     all of them (summary.go, renew.go, check.go).
+//   - Where the known ranks are too coarse to decide, exact ranks break the tie (tiebreak.go).
+//   - A giant cluster has summaries, so that a change of one member does not require
+//     reading all of them (summary.go, renew.go, check.go).
 //
 // The package stores nothing. It reads members through [Reader], returns the necessary
-// writes, and knows nothing of tables, transactions or observers.
+// writes, and knows nothing about tables, transactions or observers.
 package cluster
 
 import (
@@ -34,17 +34,17 @@ type Member struct {
 // lies.
 type Ranked struct {
 	Member
-	Linked      bool // something links to it; otherwise its rank is exact
+	Linked      bool // whether something links to it; otherwise its rank is exact
 	Rank        float64
 	Least, Most float64
 }
 
-// Unlinked is a member that nothing links to.
+// Unlinked returns a member that nothing links to.
 func Unlinked(m Member) Ranked {
 	return Ranked{m, false, rank.Teleport, rank.Teleport, rank.Teleport}
 }
 
-// Linked is a member that something links to, whose rank was published within a tolerance.
+// Linked returns a member that something links to, whose rank was published within a tolerance.
 func Linked(m Member, r, tolerance float64) Ranked {
 	return Ranked{m, true, r, least(r, tolerance), most(r, tolerance)}
 }
@@ -61,29 +61,29 @@ type Entry struct {
 
 // Reader reads the members of one cluster.
 type Reader interface {
-	// Members yields the members from one position up to, and without, another, in
+	// Members yields the members from position from up to, but without, position to, in
 	// the order of preference. If to is "", it continues to the last member. An error
 	// ends the sequence.
 	Members(ctx context.Context, from, to string) iter.Seq2[Entry, error]
 }
 
 // Limits bound what is read and written at a time. They change the cost, never the result.
-// The zero value of a field means its default.
+// A field that is zero has its default.
 type Limits struct {
-	// Giant is the largest number of members of a cluster that is read whole; one with
-	// more gets summaries. It loses them with half as many, so that a cluster whose size
-	// hovers about the limit does not change back and forth. Default: 512.
+	// Giant is the largest number of members of a cluster that is read whole; a larger
+	// cluster gets summaries. It loses them at half this size, so that a cluster whose
+	// size hovers around the limit does not change back and forth. Default: 512.
 	Giant int
-	// Largest is the largest number of members of a summary after it was renewed. A
-	// larger one is split. Default: 128.
+	// Largest is the largest number of members of a renewed summary. A larger summary is
+	// split. Default: 128.
 	Largest int
-	// Split is the number of members of each part of a summary that is split. Default: 64.
+	// Split is the number of members in each part of a summary that is split. Default: 64.
 	Split int
-	// Smallest is the smallest number of members of a summary. A smaller one is merged
-	// with its neighbour. Default: 32.
+	// Smallest is the smallest number of members of a summary. A smaller summary is
+	// merged with its neighbour. Default: 32.
 	Smallest int
-	// Read is the number of members that are read at once to renew a summary. Whatever
-	// lies beyond them becomes a summary of its own that is incomplete. Default: 1,024.
+	// Read is the number of members that are read at once to renew a summary. The members
+	// beyond them become another summary, which is incomplete. Default: 1,024.
 	Read int
 	// Run is the number of members after which a run leaves the rest to the next one.
 	// Default: 4,096.
@@ -92,7 +92,7 @@ type Limits struct {
 	Writes int
 }
 
-// WithDefaults replaces zero values by the defaults.
+// WithDefaults replaces zero values with the defaults.
 func (l Limits) WithDefaults() Limits {
 	return Limits{
 		Giant:    cmp.Or(l.Giant, 512),
@@ -105,5 +105,5 @@ func (l Limits) WithDefaults() Limits {
 	}
 }
 
-// Small reports whether a cluster with summaries has so few members that it goes without.
+// Small reports whether a cluster with summaries has so few members that it needs none.
 func (l Limits) Small(members int) bool { return members <= l.WithDefaults().Giant/2 }

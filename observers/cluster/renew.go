@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Budget bounds what a run may read and write that renews summaries of several clusters.
+// Budget bounds what a run that renews summaries of several clusters may read and write.
 type Budget struct {
 	limits  Limits
-	members int // that may still be read
+	members int // how many may still be read
 	writes  int // mutations that the transaction may still get
 	waiting int // positions that the run has not dealt with; each may become a mutation
 }
@@ -21,17 +21,17 @@ func NewBudget(l Limits, positions int) *Budget {
 	return &Budget{limits: l, members: l.Run, writes: l.Writes - positions, waiting: positions}
 }
 
-// Spent reports whether what waits has to be left to another run. The transaction then still
-// has room for a notification for each position that waits, and for one summary more.
+// Spent reports whether the run has to leave the waiting positions to another run. Then the
+// transaction still has room for a notification for each of them, and for one more summary.
 func (b *Budget) Spent() bool {
 	return b.members <= 0 || b.writes <= b.waiting+b.limits.Read/b.limits.Split+8
 }
 
-// Wrote takes mutations that the caller has made from the budget.
+// Wrote subtracts mutations that the caller has made from the budget.
 func (b *Budget) Wrote(mutations int) { b.writes -= mutations }
 
-// Read takes members that the caller has read from the budget, and positions that it has
-// thereby dealt with.
+// Read subtracts members that the caller has read, and positions that it has thereby
+// dealt with, from the budget.
 func (b *Budget) Read(members, positions int) {
 	b.members -= members
 	b.waiting -= positions
@@ -50,16 +50,16 @@ type Write struct {
 	Summary
 }
 
-// Renewal is the result of renewing summaries of a cluster: the writes, in this order, and
-// the rows to wake.
+// Renewal is the result of renewing summaries of a cluster: the writes, in order, and the
+// positions to wake.
 //
 // # Invariants
 //
-// They hold if the caller writes all of it in the transaction in which members and summaries
-// were read.
+// They hold if the caller writes all of a Renewal in the transaction that has read members
+// and summaries.
 //
 //  1. The parts of a cluster that has summaries begin at "", and each goes up to the next.
-//     So each member is in exactly one.
+//     So each member is in exactly one part.
 //  2. A transaction that changes a member, or publishes its rank, wakes the renewal at
 //     its position, even if the cluster has no summaries: it may get them at that moment.
 //  3. A summary that is incomplete or disagrees with its members has a notification: at the
@@ -72,22 +72,21 @@ type Write struct {
 //
 // Let a member change at C. Its notification (2) causes a run that begins at R > C. If the
 // run finds summaries, it renews the one that holds the position, from the members at R. If
-// it finds none, it reads the members as a whole; summaries that another run begins at F > R
-// are incomplete at first, and read by runs that begin after F.
+// it finds none, it reads all members; summaries that another run begins at F > R are
+// incomplete at first, and are read by runs that begin after F.
 //
 // Every renewed summary is written, even if it is the same as before. So two runs conflict
 // if they renew the same summary, and also if one of them splits it or merges it with its
-// neighbour, because every part that changes its extent is written or deleted. A summary
-// therefore always replaces one of an earlier state, and in the end there is one of a state
-// after C.
+// neighbour, because every part that changes its extent is written or deleted. So a summary
+// always replaces one of an earlier state, and in the end there is one of a state after C.
 type Renewal struct {
 	Writes []Write
 	Again  []string // positions that another run has to renew
-	Notify bool     // there were incomplete summaries, or all have ended: others may choose now
+	Notify bool     // there were incomplete summaries, or all have ended: now others may choose
 }
 
-// Begin makes one incomplete summary of a cluster that has become a giant. Renew has to renew it,
-// at the position "".
+// Begin makes one incomplete summary of a cluster that has become giant. Renew has to renew it at
+// the position "".
 func (s *Summaries) Begin(b *Budget) {
 	s.Parts = []Part{{Summary: Summary{Incomplete: true}}}
 	b.waiting++
@@ -170,7 +169,7 @@ func (w *renewer) renew(ctx context.Context, i int) error {
 // read replaces part i by one part or several, made from its present members.
 func (w *renewer) read(ctx context.Context, i int) error {
 	var list []Entry
-	beyond := "" // where the members begin that were not read
+	beyond := "" // position of the first member that was not read
 	for m, err := range w.members(ctx, w.reader, i) {
 		if err != nil {
 			return err

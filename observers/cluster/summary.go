@@ -12,7 +12,7 @@ import (
 // Summary adds up the members of a giant cluster from one position up to the next
 // summary: enough to find the canonical URL without reading all members.
 type Summary struct {
-	// An incomplete summary was begun and not computed; its other fields are unset.
+	// An incomplete summary was begun but not computed; its other fields are unset.
 	Incomplete bool
 	Members    int
 	Rank       float64 // the sum of their published ranks
@@ -53,8 +53,8 @@ func (s *Summary) addMember(m *Ranked) {
 	s.add(one)
 }
 
-// topTwo are the two highest ranks of eligible members, after bound was applied to each.
-// Bounds keep the order of ranks.
+// topTwo returns the two highest ranks of eligible members, after bound was applied to
+// each. Bounds keep the order of ranks.
 func (s *Summary) topTwo(bound func(float64) float64) (t topTwo) {
 	t.add(0, bound(s.First))
 	t.add(0, bound(s.Second))
@@ -70,13 +70,13 @@ type Part struct {
 	Summary
 }
 
-// Summaries are how a giant cluster is ranked without reading all its members. The members,
-// in the order of preference, are cut into parts of some dozens, each with a Summary. The
-// change of a member renews the summary it is in. All summaries together tell the numbers
-// and the highest rank, and which part holds the canonical URL; that part is read. So a
-// change costs the reading of one part, and of a summary for every hundred members or so.
+// Summaries rank a giant cluster without reading all its members. The members, in the order
+// of preference, are cut into parts of some dozens, each with a Summary. A change of a
+// member renews its summary. All summaries together give the numbers and the highest rank,
+// and say which part holds the canonical URL; only that part is read. So a change costs
+// reading one part, and one summary for every hundred members or so.
 //
-// The zero value is of a cluster without summaries, which is read whole.
+// The zero value belongs to a cluster without summaries, which is read whole.
 //
 // # Why the choice is the same as that of all members
 //
@@ -84,26 +84,25 @@ type Part struct {
 // and the first member that qualifies is in the first part whose highest rank does.
 //
 // With bounds, a choice is contested if the first member that could be chosen is not sure to
-// be. A member cannot be if its greatest possible rank does not qualify against the highest
-// of the least ranks of the others. Its own least rank is below its greatest, so it makes no
-// difference to take all members instead of the others; the first that could be chosen is
-// then found like the first that is. Whether it is sure depends on the highest of the
-// greatest ranks of the others, which the two highest tell.
+// be chosen. A member cannot be chosen if its greatest possible rank does not qualify against
+// the highest of the least ranks of the others. Its own least rank is below its greatest, so
+// taking all members instead of the others makes no difference; the first member that could be
+// chosen is then found like the first that is chosen. Whether its choice is sure depends on
+// the highest of the greatest ranks of the others, which follows from the two highest of all.
 //
-// Members without links to them have an exact rank, which does not depend on the tolerance.
+// Members that nothing links to have an exact rank, which does not depend on the tolerance.
 // So they are counted separately.
 type Summaries struct {
 	Parts []Part // in order; the first begins at ""
 }
 
-// ErrIncomplete is the error of a choice that cannot be made yet: a cluster has many members,
-// and not all of them are summarised. It is worth another try when a renewal says so
-// (Renewal.Notify).
+// ErrIncomplete means that a choice cannot be made yet: a cluster has many members, and not
+// all of them are summarised. Try again when a renewal says so (Renewal.Notify).
 var ErrIncomplete = errors.New("members of the cluster are not summarised yet")
 
-// OutdatedError is the error of a choice that finds a summary that disagrees with its
-// members. Usually they have changed, and the renewal of the summary is under way. The
-// caller must renew it at the position At anyway: if it is damaged, no renewal is under way.
+// OutdatedError means that a choice has found a summary that disagrees with its members.
+// Usually they have changed, and the renewal of the summary is under way. The caller must
+// still renew it at the position At: if the summary is damaged, no renewal is under way.
 type OutdatedError struct {
 	At string // of no member, and in no other part
 }
@@ -132,8 +131,8 @@ func (s *Summaries) members(ctx context.Context, r Reader, i int) iter.Seq2[Entr
 	return r.Members(ctx, s.Parts[i].At, to)
 }
 
-// Choose is what the function Choose says of all members. The tolerance is that of the
-// published ranks. Errors: also ErrIncomplete and an OutdatedError.
+// Choose returns what the function Choose would return for all members. The tolerance is
+// that of the published ranks. Errors include ErrIncomplete and an OutdatedError.
 func (s *Summaries) Choose(ctx context.Context, r Reader, tolerance float64, l Limits) (Choice, error) {
 	total := s.Total()
 	if total.Incomplete {
@@ -171,8 +170,8 @@ func (s *Summaries) Choose(ctx context.Context, r Reader, tolerance float64, l L
 	return c, nil
 }
 
-// first is the first eligible member for which is reports true. It is read in the first part
-// whose summary says that it holds one.
+// first returns the first eligible member for which is reports true. first reads it in the
+// first part whose summary says that it holds one.
 func (s *Summaries) first(ctx context.Context, r Reader, l Limits, holds func(*Summary) bool, is func(*Ranked) bool) (Ranked, error) {
 	for i := range s.Parts {
 		if !holds(&s.Parts[i].Summary) {
@@ -192,5 +191,5 @@ func (s *Summaries) first(ctx context.Context, r Reader, l Limits, holds func(*S
 		}
 		return Ranked{}, &OutdatedError{s.Parts[i].At + "\x00"}
 	}
-	return Ranked{}, &OutdatedError{""} // damaged: the highest rank of all is that of no part
+	return Ranked{}, &OutdatedError{""} // damaged: no part has the highest rank of all
 }

@@ -7,48 +7,48 @@ import (
 	"slices"
 )
 
-// Anchor is a text that links to a cluster have.
+// Anchor is a text of links to a cluster.
 type Anchor struct {
 	Text   string
 	Count  int // inlinks with this text
 	Others int // of these, links from other sites
 }
 
-// anchorCounter finds the anchors that a document carries: all of them if there are
-// at most Limits.Anchors different ones, otherwise the best, each with the number of
-// links that have it.
+// anchorCounter finds the anchors that a document carries: all anchors if there are at
+// most Limits.Anchors different ones, otherwise the best, each with the number of its
+// links.
 //
-// An anchor is as good as the page with the highest rank that uses it. Between two
-// equal ones, the one with more links is better, then the first in byte order. (With
-// more than Limits.CountedAnchors, byte order alone decides.) Ranks are those
-// published when the links are read. A document is not assembled again when only the
-// ranks of its sources move; it has the anchors that were best when something else
-// about it last changed.
+// An anchor is as good as the page with the highest rank that uses it. Of two equally
+// good anchors, the one with more links is better, then the first in byte order. (With
+// more than Limits.CountedAnchors, byte order alone decides.) Ranks are those published
+// when the links are read. A document is not assembled again when only the ranks of its
+// sources change; it has the anchors that were best when something else about it last
+// changed.
 //
 // # Why the links are read up to three times
 //
 // The first reading counts. It asks for no ranks until there are more anchors than the
 // document carries; from that link on it looks up the rank of each source. So the
 // links before that one are read a second time, for their ranks. There are few of
-// them: a hub has that many different anchors soon, or never.
+// them: a hub reaches that many different anchors soon, or never.
 //
-// Memory is bounded although there may be a million anchors. In order to find the
-// best anchors by their best source, it is enough to remember as many as the document
-// carries: an anchor that had to give way to better ones comes back when a better
-// source of it appears, with the rank of that source. (This would not hold for the sum
-// of the sources' ranks.) Only the counts of forgotten anchors are lost. So if there
-// were more than Limits.CountedAnchors, a third reading counts those that were chosen.
+// Memory is bounded although there may be a million anchors. To find the best anchors by
+// their best source, it is enough to remember as many as the document carries: an anchor
+// that better ones displaced comes back with the rank of a better source when that source
+// appears. (This would not hold for the sum of the sources' ranks.) Only the counts of
+// forgotten anchors are lost. So if there were more than Limits.CountedAnchors, a third
+// reading counts those that were chosen.
 type anchorCounter struct {
 	shown, counted int // limits
 	reading        reading
 	counts         map[string]anchorLinks
 	lost           bool // there were more anchors than may be counted
-	weighs         bool // ranks are asked for, in the first reading from this place on:
+	weighs         bool // the first reading asks for ranks from this place on:
 	from           Place
 	best           bestAnchors
 }
 
-// reading is the purpose for which the links are read.
+// reading is the purpose of reading the links.
 type reading int
 
 const (
@@ -69,7 +69,7 @@ func newAnchorCounter(limits Limits) *anchorCounter {
 	return &anchorCounter{shown: limits.Anchors, counted: limits.CountedAnchors}
 }
 
-// add takes the links from one source, and reports whether this reading wants more.
+// add takes the links from one source, and reports whether this reading needs more.
 func (c *anchorCounter) add(ctx context.Context, r Reader, l *Link) (more bool, err error) {
 	if c.reading == weighing && !l.before(c.from) {
 		return false, nil

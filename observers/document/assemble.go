@@ -14,7 +14,7 @@ import (
 // Choice is what ranks decide about a cluster; package cluster makes it.
 type Choice struct {
 	Canonical page.URL // "" if the cluster is not in the index
-	Members   int      // how many members the cluster has
+	Members   int      // number of members of the cluster
 	Rank      float64  // the sum of their ranks
 }
 
@@ -62,15 +62,15 @@ func Begin(ctx context.Context, r Reader, limits Limits, c Choice) (_ *Assembly,
 	for _, m := range d.Members {
 		add(a.digest, string(m))
 	}
-	if d.Text.Outline != "" { // so that documents of programs that knew no outlines keep their digest
+	if d.Text.Outline != "" { // so that documents of versions that knew no outlines keep their digest
 		add(a.digest, d.Text.Outline)
 	}
 	return a, nil
 }
 
 // Next reads further inlinks until left is used up (see [Inlinks.Next]), and reports
-// whether it has read all. After an error the assembly must not be used again: it may
-// have counted half a part.
+// whether it has read all. Do not use the assembly after an error: it may have counted
+// half a part.
 func (a *Assembly) Next(ctx context.Context, r Reader, left *int) (all bool, err error) {
 	if a.doc.Canonical == "" || a.anchors == nil {
 		return true, nil

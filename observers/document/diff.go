@@ -16,7 +16,7 @@ type LinkList interface {
 }
 
 // LinkPart is a part of a list, in the order of targets. A target whose anchors do not
-// fit into one entry has several consecutive entries, which may be in several parts.
+// fit into one entry has several consecutive entries, which may be in different parts.
 type LinkPart interface {
 	Len() int
 	// Entry returns a target with anchors in ascending order.
@@ -35,14 +35,14 @@ type Bound struct {
 	TargetBytes int
 }
 
-// lookAhead is how many times as many targets as it may change Diff looks at.
+// Diff looks at up to lookAhead times as many targets as it may change.
 const lookAhead = 16
 
-// Diff compares two lists of links from where they stand on, and calls change for each
-// target whose anchors differ, with its anchors in the old list and in the new one as they
-// are cut into entries; nil means that the list does not have the target. With a bound, it
-// stops between two targets and reports that this was not all. The lists' places then say
-// where to continue.
+// Diff compares the rests of two lists of links, from where their readers are. It calls
+// change for each target whose anchors differ, with its anchors in the old list and in the
+// new one, as they are cut into entries; nil means that a list does not have the target.
+// If Diff reaches the bound, it stops between two targets and reports that there is more.
+// Then the places of the lists say where to continue.
 func Diff(ctx context.Context, old, now *ListReader, bound *Bound, change func(target page.URL, old, now [][]string)) (all bool, err error) {
 	looked, entries, size := 0, 0, 0
 	for {
@@ -93,7 +93,7 @@ type ListReader struct {
 	part   LinkPart  // the part numbered loaded
 	loaded int       // -1: none
 
-	// What was peeked at: a target, its anchors as they are cut, and the place after it.
+	// What peek has read: a target, its anchors as they are cut, and the place after it.
 	target  page.URL
 	anchors [][]string
 	behind  ListPlace
@@ -104,10 +104,10 @@ func ReadList(list LinkList, at ListPlace) *ListReader {
 	return &ListReader{list: list, at: at, loaded: -1}
 }
 
-// Place returns where the reader stands.
+// Place returns where the reader is.
 func (r *ListReader) Place() ListPlace { return r.at }
 
-// peek reads the next target; false at the end.
+// peek reads the next target. It returns false at the end.
 func (r *ListReader) peek(ctx context.Context) (bool, error) {
 	if r.anchors != nil {
 		return true, nil
@@ -130,7 +130,7 @@ func (r *ListReader) peek(ctx context.Context) (bool, error) {
 	}
 }
 
-// load loads the part of the entry behind what was peeked at; false at the end.
+// load loads the part with the entry after what peek has read. It returns false at the end.
 func (r *ListReader) load(ctx context.Context) (bool, error) {
 	for r.behind.Part < r.list.Parts() {
 		if r.loaded != r.behind.Part {
@@ -151,7 +151,7 @@ func (r *ListReader) load(ctx context.Context) (bool, error) {
 // skip moves past the entry that peek returned.
 func (r *ListReader) skip() { r.at, r.anchors = r.behind, nil }
 
-// size returns the links and bytes of what was peeked at.
+// size returns the links and bytes of what peek has read.
 func (r *ListReader) size() (links, bytes int) {
 	for _, list := range r.anchors {
 		links += len(list)

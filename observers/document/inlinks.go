@@ -9,7 +9,7 @@ import (
 )
 
 // Inlinks visits the inlinks of a cluster: the links to its members from outside
-// the cluster. The visit can be made in parts, each at a snapshot of its own.
+// the cluster. The visit can be made in parts, each at another snapshot.
 type Inlinks struct {
 	remember int               // how many members inside may hold
 	begun    bool              // inside was read
@@ -27,8 +27,8 @@ func InlinksFrom(at Place, limits Limits) *Inlinks {
 }
 
 // Next yields further inlinks, by target in the order of preference, then by source.
-// Each member takes one from left, and so does each link, whether or not it comes from
-// outside. The visit stops when left is used up.
+// Each member subtracts one from left, and so does each link, whether or not it comes
+// from outside. The visit stops when left is used up.
 func (v *Inlinks) Next(ctx context.Context, r Reader, left *int) iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		v.more = false
@@ -54,7 +54,7 @@ func (v *Inlinks) Next(ctx context.Context, r Reader, left *int) iter.Seq2[Link,
 	}
 }
 
-// More reports that the last call of Next stopped because nothing was left.
+// More reports whether the last call of Next stopped because left was used up.
 func (v *Inlinks) More() bool { return v.more }
 
 // linksTo yields the inlinks of one member, and reports whether the visit continues.
@@ -100,8 +100,7 @@ func (v *Inlinks) readMembers(ctx context.Context, r Reader) error {
 	return nil
 }
 
-// isInside reports whether a URL is a member. Its links to other members are no
-// inlinks.
+// isInside reports whether a URL is a member. Links from members are not inlinks.
 func (v *Inlinks) isInside(ctx context.Context, r Reader, u page.URL) (bool, error) {
 	if v.inside != nil {
 		return v.inside[u], nil

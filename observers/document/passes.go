@@ -5,18 +5,17 @@ import (
 	"sync"
 )
 
-// Passes are the passes over inlinks that are under way, by cluster. Observer count
-// makes them; package observers explains at its observer count why the rules here lead
-// to the right last export.
+// Passes has the passes over inlinks that are under way, by cluster. The observer count
+// makes them; its comment explains why the rules here lead to the right last export.
 //
-// Numbers are timestamps at which transactions started. The zero value is ready to use,
-// by several goroutines; one cluster is in the hands of one run of count at a time.
+// Numbers are start timestamps of transactions. The zero value is ready to use, and safe
+// for concurrent use, but only one run of count may work on a cluster at a time.
 type Passes struct {
 	mu        sync.Mutex
 	byCluster map[string]*clusterPasses
 }
 
-// clusterPasses is what is known of a cluster whose inlinks are being counted.
+// clusterPasses is what is known about a cluster whose inlinks are being counted.
 type clusterPasses struct {
 	changed uint64 // start of the last run of index, or of the run that made this entry
 	pass    *Pass  // nil before the first pass, and between two
@@ -26,8 +25,8 @@ type clusterPasses struct {
 type Pass struct {
 	*Assembly
 	All   bool   // everything has been read
-	began uint64 // start of its first run
-	ended bool   // it has been exported, as far as we know
+	began uint64 // start timestamp of its first run
+	ended bool   // it has been exported, as far as is known
 }
 
 // Changed notes that a run of index on a cluster started.
@@ -39,8 +38,8 @@ func (x *Passes) Changed(cluster string, start uint64) {
 	}
 }
 
-// Current returns the pass to continue, if there is one, and otherwise whether a run
-// that started then may begin one. It may not if index has changed something since.
+// Current returns the pass to continue, if there is one. Otherwise it reports whether a run that
+// started at that timestamp may begin one. It may not if index has changed something since.
 func (x *Passes) Current(cluster string, start uint64) (p *Pass, mayBegin bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -54,16 +53,16 @@ func (x *Passes) Current(cluster string, start uint64) (p *Pass, mayBegin bool) 
 	if e.pass != nil && !(e.pass.ended && e.changed >= e.pass.began) {
 		return e.pass, false
 	}
-	e.pass = nil // it was overtaken; without a pass, evict leaves the entry alone
+	e.pass = nil // it was overtaken; evict leaves an entry without a pass alone
 	return nil, start > e.changed
 }
 
-// Begin adds a pass after Current has said that one may begin.
+// Begin adds a pass after Current has reported that one may begin.
 func (x *Passes) Begin(cluster string, start uint64, a *Assembly) *Pass {
 	p := &Pass{Assembly: a, began: start}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.byCluster[cluster].pass = p // only the run that is under way removes the entry, see evict
+	x.byCluster[cluster].pass = p // only the current run removes the entry, see evict
 	return p
 }
 
@@ -85,8 +84,8 @@ func (x *Passes) Drop(cluster string) {
 	delete(x.byCluster, cluster)
 }
 
-// DropThose forgets the clusters for which drop returns true: another process runs index on
-// them from now on, and tells its own passes what has changed.
+// DropThose forgets the clusters for which drop returns true: from now on another process
+// runs index on them, and notes changes with its own passes.
 func (x *Passes) DropThose(drop func(cluster string) bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -96,8 +95,8 @@ func (x *Passes) DropThose(drop func(cluster string) bool) {
 // keptPasses is how many passes that have ended are kept.
 const keptPasses = 8
 
-// evict forgets passes that have ended, if there are many, also those that were overtaken: the next
-// run of count on their clusters begins like the first. It is called with mu held.
+// If many passes have ended, evict forgets them, including the overtaken ones: the next run of
+// count on their clusters begins like the first. The caller holds mu.
 func (x *Passes) evict() {
 	if x.byCluster == nil {
 		x.byCluster = make(map[string]*clusterPasses)

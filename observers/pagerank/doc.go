@@ -2,12 +2,12 @@
 //
 //	rank(u) = 0.15 + 0.85 · Σ over edges v→u of rank(v) / outdegree(v)
 //
-// A change is followed only as far as it is felt; the graph is never solved as a whole.
+// The package follows a change only as far as it matters; it never solves the whole graph.
 // The method is residual push (Andersen, Chung, Lang, FOCS 2006), updated under changes of
 // the graph as in Ohsaka, Maehara, Kawarabayashi (KDD 2015).
 //
-// Each node has a State. In is the sum of what its sources have passed on to it, and Pushed
-// is the rank that it last divided among its targets. The estimate of its rank is
+// Each node has a State. In is the sum of what the node's sources have passed on to it, and
+// Pushed is the rank that it last divided among its targets. The estimate of its rank is
 // 0.15 + 0.85·In, and its residual is the estimate minus Pushed. A node whose residual
 // exceeds the bound pushes: it passes the difference on to its targets. Their residuals
 // grow by their shares, and so on until all residuals are within the bound. When the edges
@@ -15,13 +15,13 @@
 // the same rank on along the new ones.
 //
 // The package reads states and edges through a Reader and returns the states that have
-// changed. It knows nodes by their names only. Where the graph is stored, and when a run
-// happens, is up to the caller, which runs one Run at a time and makes all changes of a
-// run visible together, either at once or as a journal (Overlay).
+// changed. It knows nodes only by their names. The caller decides where the graph is
+// stored and when a run happens. It runs one Run at a time and makes all changes of a run
+// visible together, either at once or as a journal (Overlay).
 //
 // # Invariants
 //
-// They hold before and after every run, however much it has left for the next one:
+// They hold before and after every run, however much a run has left for the next one:
 //
 //  1. In(u) = Σ Pushed(v)/Out(v) and Inlinks(u) is the number of v, over all edges v→u.
 //     Out(v) is the number of edges from v. No rank is in transit between nodes.
@@ -32,8 +32,8 @@
 //  4. |Rank − estimate| ≤ tolerance/4 of Rank. Rank equals the estimate if the node has
 //     no inlinks.
 //
-// By 1, edges come and go exactly, up to the last rounding: what is taken back is what was
-// passed on.
+// By 1, edges come and go exactly, up to rounding: what is taken back is what was passed
+// on.
 //
 // # Why no rank is off by more than the tolerance
 //

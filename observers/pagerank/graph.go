@@ -11,10 +11,10 @@ import (
 	"github.com/webindexer/indexer/internal/rank"
 )
 
-// Graph is the whole graph as ranks were passed along it, whatever was left for later runs. Nodes are
-// numbered in the order of their names: most links stay within a site, so a solve finds most of what it
-// reads in the processor's cache. A node takes some 70 bytes, an edge 3, and 4 more while the
-// graph is built.
+// Graph is the whole graph with the edges along which ranks were passed, whatever was left for later
+// runs. Nodes are numbered in the order of their names: most links stay within a site, so a solve finds
+// most of what it reads in the processor's cache. A node takes some 70 bytes, an edge 3, and 4 more
+// while the graph is built.
 type Graph struct {
 	*rank.Graph
 	In, Pushed, Ranks []float64 // of each node, as in State
@@ -26,18 +26,18 @@ type Graph struct {
 type Node struct {
 	Name    string
 	State   State
-	Stated  bool                     // it has a state
-	Targets iter.Seq2[[]byte, error] // of the edges from it; valid until the next
+	Stated  bool                     // whether it has a state
+	Targets iter.Seq2[[]byte, error] // of the edges from it; valid until the next node
 }
 
-// BuildGraph builds the graph from all nodes, each once, and what is left of a journal, which counts
-// instead of the states of its nodes. It may read them more than once.
+// BuildGraph builds the graph from all nodes, each once, and from the rest of a journal, whose
+// states replace those of its nodes. It may read both sequences more than once.
 func BuildGraph(nodes iter.Seq2[Node, error], journal iter.Seq2[Change, error]) (*Graph, error) {
 	return readGraph(nodes, journal, (*graphBuilder).graph)
 }
 
 // readGraph reads the nodes and the journal, and builds a graph of them. If two names have the same
-// hash, it reads them again, and hashes them differently.
+// hash, it reads everything again with other hashes.
 func readGraph[G any](nodes iter.Seq2[Node, error], journal iter.Seq2[Change, error], build func(*graphBuilder) (G, error)) (g G, err error) {
 	for tries := 1; ; tries++ {
 		b := &graphBuilder{g: &Graph{names: rank.NewNames()}, id: newIdentifier()}
@@ -50,9 +50,9 @@ func readGraph[G any](nodes iter.Seq2[Node, error], journal iter.Seq2[Change, er
 	}
 }
 
-// graphBuilder numbers nodes in the order in which it meets their names, as nodes or as targets, and
-// renumbers them at the end. So it reads everything once, and a node can be a target before its
-// state is known.
+// graphBuilder numbers nodes in the order in which their names first appear, as nodes or as targets,
+// and renumbers them at the end. So it reads everything only once, and a node can be a target before
+// its state is known.
 type graphBuilder struct {
 	g       *Graph
 	id      *identifier
@@ -193,7 +193,7 @@ func (b *graphBuilder) set(i uint32, name []byte, s *State) {
 	b.g.In[i], b.g.Pushed[i], b.g.Ranks[i] = s.In, s.Pushed, s.Rank
 }
 
-// overlay lets a change of the journal count.
+// overlay applies a change of the journal.
 func (b *graphBuilder) overlay(c *Change) error {
 	name := []byte(c.Node)
 	i, err := b.number(name)
@@ -208,7 +208,7 @@ func (b *graphBuilder) overlay(c *Change) error {
 	return nil
 }
 
-// nameWithoutState returns an error that names the first node with edges and no state.
+// nameWithoutState returns an error that names the first node that has edges but no state.
 func (b *graphBuilder) nameWithoutState(nodes iter.Seq2[Node, error]) error {
 	without := func(name []byte) bool {
 		i, known := b.g.Number(string(name))
@@ -232,11 +232,11 @@ func (b *graphBuilder) nameWithoutState(nodes iter.Seq2[Node, error]) error {
 	return fmt.Errorf("%w: a node has edges and no state", ErrInconsistent)
 }
 
-// Number returns the number of a node, or false if it has no edges in either direction.
+// Number returns the number of a node, or false if the node has no edges in either direction.
 func (g *Graph) Number(node string) (uint32, bool) { return g.names.Number(node) }
 
-// Rank returns what a list of ranks by number says about a node. A node that is not in the
-// graph has the rank of a node without inlinks.
+// Rank returns the rank of a node from a list of ranks by number. A node that is not in
+// the graph has the rank of a node without inlinks.
 func (g *Graph) Rank(ranks []float64, node string) float64 {
 	if i, ok := g.names.Number(node); ok {
 		return ranks[i]

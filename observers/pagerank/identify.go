@@ -11,10 +11,10 @@ import (
 	"github.com/webindexer/indexer/internal/rank"
 )
 
-// An identifier identifies names by 64 bits of a hash with a random key, so that nobody can
-// make up two names with the same bits. That two names have the same by chance is noticed when the
-// graph is built (ErrSameBits). Of nodes that come later it is not noticed: among 10⁷ of them it
-// happens with a probability of 10⁻⁵.
+// An identifier identifies names by 64 bits of a hash with a random key, so that an attacker
+// cannot make up two names with the same bits. Building the graph detects two names that have the
+// same bits by chance (ErrSameBits). For nodes that come later, this is not detected: among 10⁷ of
+// them, it happens with a probability of 10⁻⁵.
 type identifier struct {
 	key     [16]byte
 	scratch []byte
@@ -32,13 +32,13 @@ func (i *identifier) of(name []byte) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// identified are nodes in ascending order of what identifies them.
+// identified has nodes in ascending order of their identifying bits.
 type identified struct {
 	ids     []uint64
 	numbers []uint32
 }
 
-// identify sorts nodes, given by their numbers.
+// identify sorts nodes, which are given by their numbers.
 func identify(ids []uint64) (identified, error) {
 	k := identified{numbers: make([]uint32, len(ids))}
 	for i := range k.numbers {

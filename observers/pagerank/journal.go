@@ -5,8 +5,8 @@ import "iter"
 // Overlay lays a journal over stored states: it yields the state of each node as the last
 // run left it, whatever part of its journal has been applied. That is the state in the
 // journal if the node is there, and the stored state otherwise; nodes without edges are
-// left out. Both sequences ascend by node, and so does the result. An error of either one
-// is the last that is yielded.
+// left out. Both sequences ascend by node, and so does the result. If either sequence
+// yields an error, that error is the last element.
 func Overlay(stored, journal iter.Seq2[Change, error]) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		next, stop := iter.Pull2(journal)

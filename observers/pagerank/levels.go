@@ -6,14 +6,14 @@ import (
 )
 
 // levels is a priority queue of nodes by residual, exact to a factor of two. A node counts
-// at the highest level at which it was added since it was last taken out; its entries at
+// at the highest level at which it was added since it was last removed; its entries at
 // lower levels are skipped.
 type levels struct {
 	waiting [48][]int32
 	highest int8
 }
 
-// level is the binary logarithm of how many times the bound a residual is.
+// level returns the binary logarithm of the ratio of a residual to the bound.
 func level(over float64) int8 {
 	return int8(max(0, min(math.Ilogb(over), len(levels{}.waiting)-1)))
 }
@@ -27,7 +27,7 @@ func (l *levels) push(nodes []node, i int32, level int8) {
 	l.highest = max(l.highest, level)
 }
 
-// pop takes out a node of the highest level.
+// pop removes and returns a node of the highest level.
 func (l *levels) pop(nodes []node) (int32, bool) {
 	for ; l.highest >= 0; l.highest-- {
 		list := l.waiting[l.highest]
@@ -46,8 +46,8 @@ func (l *levels) pop(nodes []node) (int32, bool) {
 	return 0, false
 }
 
-// next lists up to n of the nodes that pop is going to take out first, of those that match. It may
-// list a node that has been taken out since it was added.
+// next lists up to n nodes that match, those that pop will return first. It may list a node that
+// has been removed since it was added.
 func (l *levels) next(n int, matches func(i int32) bool) (list []int32) {
 	for level := l.highest; level >= 0; level-- {
 		for _, i := range slices.Backward(l.waiting[level]) {

@@ -7,18 +7,18 @@ import (
 )
 
 // LinkGraph is the link graph in a form that can be stored and brought up to date, with ranks that
-// are near to the exact ones. In memory a node takes 28 bytes, or 48 if the graph was decoded, and
-// an edge 2 to 3.
+// are close to the exact ones. In memory a node takes 28 bytes, or 48 if the graph was decoded,
+// and an edge 2 to 3.
 type LinkGraph struct {
 	*rank.OutGraph
 	Ranks []float64 // of each node
 
 	id    *identifier
 	known identified        // nodes of the graph as it was built or read
-	added map[uint64]uint32 // later nodes, by what identifies them
+	added map[uint64]uint32 // later nodes, by their identifying bits
 }
 
-// BuildLinkGraph builds the graph from the same as BuildGraph.
+// BuildLinkGraph builds the graph from the same sequences as BuildGraph does.
 func BuildLinkGraph(nodes iter.Seq2[Node, error], journal iter.Seq2[Change, error]) (*LinkGraph, error) {
 	return readGraph(nodes, journal, (*graphBuilder).linkGraph)
 }
@@ -38,7 +38,7 @@ func (b *graphBuilder) linkGraph() (*LinkGraph, error) {
 	return g, err
 }
 
-// Number returns the number of a node, or false if it had no edges in either direction.
+// Number returns the number of a node, or false if the node had no edges in either direction.
 func (g *LinkGraph) Number(name string) (uint32, bool) {
 	id := g.id.of([]byte(name))
 	if u, ok := g.added[id]; ok {
@@ -60,7 +60,7 @@ func (g *LinkGraph) numberOrAdd(name string) (uint32, error) {
 	return u, nil
 }
 
-// SetTargets replaces the edges from a node. A node that has no edges any more stays.
+// SetTargets replaces the edges from a node. A node that loses its last edge stays in the graph.
 func (g *LinkGraph) SetTargets(name string, targets []string) error {
 	if _, known := g.Number(name); !known && len(targets) == 0 {
 		return nil
@@ -79,8 +79,8 @@ func (g *LinkGraph) SetTargets(name string, targets []string) error {
 	return nil
 }
 
-// Rank returns what a list of ranks by number says about a node. A node that is not in the
-// graph has the rank of a node without inlinks.
+// Rank returns the rank of a node from a list of ranks by number. A node that is not in
+// the graph has the rank of a node without inlinks.
 func (g *LinkGraph) Rank(ranks []float64, name string) float64 {
 	if u, ok := g.Number(name); ok {
 		return ranks[u]

@@ -13,15 +13,15 @@ import (
 
 // Run is a push run: it takes nodes whose edges may have changed (Update), pushes all that
 // follows from that in memory (Push), and returns the states that have changed (Finish).
-// It reads and returns each state once, however many of its inlinks have changed. A run is
-// used once. After an error nothing of it may be written.
+// It reads and returns each state once, however many inlinks of the node have changed. Use
+// a run once. After an error, the caller must write nothing of it.
 type Run struct {
 	subgraph
 	limits   Limits
 	bound    float64 // of residuals
 	step     float64 // relative, of published ranks
 	waiting  levels
-	ahead    map[int32]bool // whose edges were read ahead last
+	ahead    map[int32]bool // nodes whose edges were read ahead last
 	newEdges int
 	work     Work
 }
@@ -30,13 +30,13 @@ type Run struct {
 type Work struct {
 	Updated int // nodes given to Update
 	States  int // states read
-	Pushes  int // times that a node has passed on its residual
+	Pushes  int // how often a node has passed on its residual
 	Edges   int // edges along which residuals were passed on
 }
 
-// NewRun begins a run. The tolerance is the relative error that published ranks keep to,
-// and may differ from that of earlier runs if all nodes are given to Update afterwards.
-// The limits must come from Limits.Within.
+// NewRun begins a run. The tolerance bounds the relative error of published ranks. It may
+// differ from that of earlier runs if the caller then gives all nodes to Update. The
+// limits must come from Limits.Within.
 func NewRun(reader Reader, tolerance float64, limits Limits) *Run {
 	return &Run{
 		subgraph: subgraph{reader: reader, numbers: rank.NewNames()}, limits: limits,
@@ -50,17 +50,17 @@ func (r *Run) Work() Work {
 	return r.work
 }
 
-// Full reports that the run has no room for a further Update.
+// Full reports whether the run has no room for another Update.
 func (r *Run) Full() bool { return r.full() || r.newEdges >= r.limits.NewEdges }
 
-// full reports that the run may read no more states.
+// full reports whether the run may read no more states.
 func (r *Run) full() bool {
 	return len(r.nodes) >= r.limits.States || len(r.edges) >= 16*r.limits.States
 }
 
-// Update brings a node's edges up to date: old are its targets as stored, now those that
+// Update brings a node's edges up to date: old has its targets as stored, now those that
 // it has from now on, both ascending. It reports whether they differ; if so, the caller
-// stores the new ones. The correction is added to In, to make up for rounding.
+// stores the new ones. Update adds the correction to In, to make up for rounding.
 func (r *Run) Update(ctx context.Context, node string, correction float64, old, now []string) (changed bool, err error) {
 	i, err := r.number(ctx, node)
 	if err != nil {
@@ -80,8 +80,7 @@ func (r *Run) Update(ctx context.Context, node string, correction float64, old, 
 	return true, r.redirect(ctx, i, old, now)
 }
 
-// redirect moves the rank that a node has passed on from its old targets to the new
-// ones.
+// redirect moves the rank that a node has passed on from its old targets to its new ones.
 func (r *Run) redirect(ctx context.Context, i int32, old, now []string) error {
 	pushed := r.nodes[i].pushed
 	before, after := share(pushed, len(old)), share(pushed, len(now))
@@ -133,11 +132,11 @@ func (n *node) link(share float64) {
 func (n *node) unlink(share float64) {
 	n.in -= share
 	if n.inlinks--; n.inlinks == 0 {
-		n.in = 0 // whatever rounding has left
+		n.in = 0 // drop what rounding has left
 	}
 }
 
-// share is what each of n targets gets of a rank.
+// share returns what each of n targets gets of a rank.
 func share(rank float64, n int) float64 {
 	if n == 0 {
 		return 0
@@ -146,8 +145,8 @@ func share(rank float64, n int) float64 {
 }
 
 // Push passes on the residuals that exceed the bound, the largest first, until there are
-// none, or until the run has reached a limit. It pushes at least once: a run whose room is
-// taken by the nodes given to Update would otherwise leave the same work to the next one,
+// none, or until the run has reached a limit. It pushes at least once: otherwise a run
+// that is full with the nodes given to Update would leave the same work to the next one,
 // for ever.
 func (r *Run) Push(ctx context.Context) error {
 	for {
@@ -215,7 +214,7 @@ func (r *Run) push(i int32) {
 	r.work.Pushes++
 }
 
-// enqueue has a node wait for its turn to push, if its residual exceeds the bound.
+// enqueue makes a node wait for its turn to push, if its residual exceeds the bound.
 func (r *Run) enqueue(i int32) {
 	n := &r.nodes[i]
 	if n.again {
@@ -226,9 +225,9 @@ func (r *Run) enqueue(i int32) {
 	}
 }
 
-// Finish publishes the ranks that have moved and returns what has changed, by name. If
-// that is at most Limits.Direct states, direct is true and there is at most one part, to
-// be written at once. Otherwise the parts are a journal.
+// Finish publishes the ranks that have moved, and returns the states that have changed,
+// by name. If these are at most Limits.Direct, direct is true and there is at most one
+// part, which the caller writes at once. Otherwise the parts are a journal.
 func (r *Run) Finish() (parts iter.Seq[[]Change], direct bool) {
 	var changed []int32
 	for i := range r.nodes {
@@ -258,13 +257,13 @@ func (r *Run) Finish() (parts iter.Seq[[]Change], direct bool) {
 	}, direct
 }
 
-// publish brings the rank of a node up to its estimate if that has moved far enough to be
-// worth telling. Others see nothing of smaller moves, so what they compute from ranks does
-// not depend on when they do it.
+// publish sets the rank of a node to its estimate if the estimate has moved far enough.
+// Other observers do not see smaller moves, so what they compute from ranks does not
+// depend on when they compute it.
 //
-// Report the first inlink of a node, however little rank it brings. Without inlinks the
-// rank was exact; with one it has bounds. So a choice between nodes by their ranks may
-// have become uncertain, and nothing else would cause it to be checked.
+// It also reports the first inlink of a node, however little rank that brings. Without
+// inlinks the rank was exact; with one it has bounds. So a choice between nodes by their
+// ranks may have become uncertain, and nothing else would cause it to be checked.
 func (r *Run) publish(n *node) {
 	now := n.estimate()
 	if !n.linked && (now == n.rank || n.inlinks > 0 && math.Abs(now-n.rank) <= r.step*n.rank) {

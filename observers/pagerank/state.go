@@ -9,9 +9,9 @@ import (
 // State is the rank of a node with its parts.
 type State struct {
 	Inlinks int     // edges to the node
-	In      float64 // what these pass on: the sum of Pushed/Out over their sources
+	In      float64 // what these edges pass on: the sum of Pushed/Out over their sources
 	Out     int     // edges from the node
-	Pushed  float64 // the rank that was last divided among them
+	Pushed  float64 // the rank that was last divided among these
 	Rank    float64 // the rank as published: within the tolerance
 }
 
@@ -22,23 +22,23 @@ var NoState = State{Rank: rank.Teleport}
 type Change struct {
 	Node  string
 	State State
-	// Moved says that the documents that show the node must check its rank again: it
-	// has a new published rank, or the node was given to Update.
+	// Moved says that the documents that show the node must check its rank again: the
+	// node has a new published rank, or was given to Update.
 	Moved bool
-	// Again says that the residual exceeds the bound, and that the run had no room to
-	// push it: the node has to be given to Update in a later run.
+	// Again says that the residual exceeds the bound and the run had no room to push it:
+	// a later run has to give the node to Update.
 	Again bool
 }
 
-// gone reports that a node has lost all its edges, so its state is not stored.
+// gone reports whether a node has lost all its edges. Then its state is not stored.
 func (c *Change) gone() bool { return c.State.Inlinks == 0 && c.State.Out == 0 }
 
-// ErrInconsistent says that stored states and edges cannot come from this package.
+// ErrInconsistent means that stored states and edges cannot come from this package.
 var ErrInconsistent = errors.New("rank states and edges contradict each other")
 
-// ResidualBound is how much of its rank a node may keep to itself at rest, so that all
-// published ranks are within a tolerance.
+// ResidualBound returns the greatest residual of a node at rest with which all published
+// ranks are within a tolerance.
 func ResidualBound(tolerance float64) float64 { return rank.Teleport * 0.75 * tolerance }
 
-// publishStep is the relative change of a rank that is published.
+// publishStep returns the relative change from which a rank is published again.
 func publishStep(tolerance float64) float64 { return tolerance / 4 }

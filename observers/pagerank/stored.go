@@ -14,7 +14,7 @@ import (
 // ErrStored: a stored link graph is damaged, or another version of the program wrote it.
 var ErrStored = errors.New("pagerank: the stored link graph cannot be read")
 
-// storedFormat begins a stored link graph. It changes with the form.
+// storedFormat begins a stored link graph. It changes whenever the form does.
 const storedFormat = "link graph 1\n"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -22,7 +22,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Encode returns the graph in a form for DecodeLinkGraph.
 //
 // The form is: storedFormat, the key of the identifier, the graph (rank.OutGraph);
-// for each node in the order of what identifies them, that and the number of the node; for
+// for each node, in the order of the identifying bits, these bits and the number of the node; for
 // each node its rank; a CRC-32C of all that. Numbers have 8 bytes, node numbers 4, lowest byte first.
 func (g *LinkGraph) Encode() []byte {
 	known := g.known.with(g.added)
@@ -85,7 +85,7 @@ func (k *identified) decode(d *wire.Decoder, nodes int) bool {
 	return true
 }
 
-// fixed64 reads a number of 8 bytes; 0 if they are not there.
+// fixed64 reads a number of 8 bytes, or returns 0 if b is too short.
 func fixed64(d *wire.Decoder) uint64 {
 	if b := d.Take(8); b != nil {
 		return binary.LittleEndian.Uint64(b)

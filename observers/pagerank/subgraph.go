@@ -14,8 +14,8 @@ type Reader interface {
 	State(ctx context.Context, node string) (State, error)
 	// Targets returns the nodes to which the edges of a node lead.
 	Targets(ctx context.Context, node string) ([]string, error)
-	// ReadAhead announces that the targets of these nodes are likely to be read next, and the
-	// states of those that are not known yet. Only a run with Limits.Ahead calls it.
+	// ReadAhead announces that the run is likely to read the targets of these nodes next, and
+	// the states of the targets that are not known yet. Only a run with Limits.Ahead calls it.
 	ReadAhead(ctx context.Context, nodes []string, known func(node string) bool) error
 }
 
@@ -40,11 +40,11 @@ type node struct {
 	changed          bool   // its state has to be written
 	updated          bool   // it was given to Update
 	linked           bool   // it has got its first inlink
-	moved            bool   // its rank is published anew
+	moved            bool   // its rank is published again
 	again            bool   // its residual exceeds the bound, and there is no room to push it
 }
 
-// notRead stands in place of where the targets of a node begin.
+// notRead marks a node whose targets have not been read.
 const notRead = math.MaxUint32
 
 func (s *subgraph) name(i int32) string { return string(s.nameBytes(i)) }
@@ -63,8 +63,7 @@ func (s *subgraph) Known(name string) bool {
 	return ok
 }
 
-// number returns the number of a node. It reads the state of a node that it has not seen
-// before.
+// number returns the number of a node. If the node is new, it reads its state.
 func (s *subgraph) number(ctx context.Context, name string) (int32, error) {
 	if i, ok := s.numbers.Number(name); ok {
 		if string(s.nameBytes(int32(i))) != name {
@@ -124,7 +123,7 @@ func (n *node) state() State {
 
 func (n *node) estimate() float64 { return rank.Estimate(int(n.inlinks), n.in) }
 
-// residual is the absolute value of the residual.
+// residual returns the absolute value of the residual.
 func (n *node) residual() float64 {
 	if n.out == 0 {
 		return 0

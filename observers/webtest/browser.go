@@ -15,8 +15,8 @@ import (
 )
 
 // Browser is an observers.Renderer without a browser: forms are a function of the page and of
-// what lookup returns, and depend on all of it. Which URLs a page asks for follows from its
-// bytes, and from what it gets for the first ones. Some pages have no form.
+// everything that lookup returns. The bytes of a page, and what it gets for its first
+// requests, decide which URLs it asks for. Some pages have no form.
 type Browser struct {
 	URLs int // of the web
 	// During is called in the middle of each rendering; nil: nothing happens there.
@@ -29,7 +29,7 @@ func (b *Browser) Version() uint64 { return 7 }
 // Render implements observers.Renderer.
 func (b *Browser) Render(ctx context.Context, f *page.Fetch, lookup observers.Lookup) (*observers.Rendering, error) {
 	var r observers.Rendering
-	var seen, shown strings.Builder // shown in pictures only
+	var seen, shown strings.Builder // only pictures show it
 	number := numberOf(f.Body)
 	for ask := []page.URL{URL(int(number % uint64(b.URLs))), URL(int(number / 7 % uint64(b.URLs)))}; len(ask) > 0 && len(r.Requests) < 5; ask = ask[1:] {
 		u := ask[0]
@@ -78,8 +78,8 @@ func numberOf(body []byte) uint64 {
 	return binary.BigEndian.Uint64(sum[:]) >> 1
 }
 
-// rendered adds what must be stored of rendered forms, and replaces the documents of pages
-// that have one. It renders each page that qualifies again, from the fetches in the table.
+// rendered adds what must be stored for rendered forms, and replaces the documents of pages
+// that have one. It renders each qualifying page again, from the fetches in the table.
 func (c Comparison) rendered(ctx context.Context, tx *txn.Txn, b *batch.Builder) (lines, error) {
 	want := make(lines)
 	setting, err := schema.ReadRender(ctx, tx)
@@ -129,7 +129,7 @@ func (c Comparison) rendered(ctx context.Context, tx *txn.Txn, b *batch.Builder)
 	return want, err
 }
 
-// usable reads the fetch in force of a URL; nil if there is none, or without its body.
+// usable reads the fetch in force of a URL, or nil if there is none or its body is missing.
 func usable(ctx context.Context, tx *txn.Txn, u page.URL) (*page.Fetch, error) {
 	f, err := schema.ReadInForce(ctx, tx, u)
 	if err != nil || f == nil {

@@ -17,8 +17,8 @@ import (
 )
 
 // Differences compares what the pipeline left, in its table and in docs, with the
-// batch over fetches. Each line begins with "+" (is there and must not) or "-"
-// (is not there and must).
+// batch over fetches. Each line begins with "+" (is there but must not be) or "-" (is
+// missing).
 func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetches []*page.Fetch, c Comparison) ([]string, error) {
 	c.Limits.Document = c.Limits.Document.WithDefaults()
 	tx, err := db.Begin(ctx)
@@ -71,7 +71,8 @@ func Differences(ctx context.Context, db *txn.DB, docs []*index.Document, fetche
 	return stored.diff(computed), nil
 }
 
-// addThumbnails adds the thumbnails of the sink, and those in the table that they must be.
+// addThumbnails adds the thumbnails of the sink, and the thumbnails in the table, which
+// they must equal.
 func (o Comparison) addThumbnails(ctx context.Context, tx *txn.Txn, stored, computed lines) error {
 	sink, ok := o.Sink.(*Sink)
 	if !ok {
@@ -91,16 +92,16 @@ func (o Comparison) addThumbnails(ctx context.Context, tx *txn.Txn, stored, comp
 // Comparison says how repositories are compared.
 type Comparison struct {
 	Limits observers.Limits // the limits that the observers ran with
-	// Browser is what pages were rendered with; nil: rendering is off.
+	// Browser has rendered the pages; nil: rendering is off.
 	Browser *Browser
 	// Sink is where the documents came from. If it is one of this package, its thumbnails are
 	// compared with those in the table.
 	Sink observers.Sink
 }
 
-// withBestAnchors is a document with the anchors that the batch has, as many as are shown, in
-// place of others that it may show as well: which are the best is a matter of ranks
-// when the document was last changed. It may show what is there, in the same order.
+// withBestAnchors returns a document with the anchors of the batch, as many as the document
+// shows, instead of its own, if it may show those: which anchors are the best depends on the
+// ranks when the document last changed. It may show any anchors that exist, in the same order.
 func (o Comparison) withBestAnchors(d *index.Document, r *batch.Repository) *index.Document {
 	c := r.Cluster(d.Cluster)
 	if c == nil {
@@ -123,7 +124,7 @@ func (o Comparison) withBestAnchors(d *index.Document, r *batch.Repository) *ind
 	return &same
 }
 
-// shownMembers are the members that a document carries: see shownMembers in package document.
+// shownMembers returns the members that a document carries: see shownMembers in package document.
 func (o Comparison) shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
 	if len(c.Members) <= o.Limits.Document.Members {
 		return c.Members
@@ -135,7 +136,7 @@ func (o Comparison) shownMembers(r *batch.Repository, c *batch.Cluster) []page.U
 	slices.Sort(rows)
 	var shown []page.URL
 	for _, row := range rows[:o.Limits.Document.Members] {
-		_, m, _ := schema.ParseMemberRow(row) // made above
+		_, m, _ := schema.ParseMemberRow(row) // it was made above
 		shown = append(shown, m.URL)
 	}
 	if !slices.Contains(shown, c.Canonical) {
@@ -145,7 +146,7 @@ func (o Comparison) shownMembers(r *batch.Repository, c *batch.Cluster) []page.U
 	return shown
 }
 
-// lines is a set of statements.
+// lines is a set of statements about the repository.
 type lines map[string]bool
 
 func (l lines) add(format string, args ...any) { l[fmt.Sprintf(format, args...)] = true }
@@ -317,7 +318,7 @@ func (l lines) readIndexed(ctx context.Context, tx *txn.Txn) error {
 	})
 }
 
-// computed is what must be there.
+// computed returns what must be there.
 func (o Comparison) computed(r *batch.Repository) lines {
 	want := make(lines)
 	clusters := make(map[page.ContentKey]*batch.Cluster)

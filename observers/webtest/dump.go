@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Dump formats every cell of the application that tx sees for people, one a line, by
+// Dump formats, for people, every cell of the application that tx sees, one per line, by
 // group and row.
 func Dump(ctx context.Context, tx *txn.Txn) ([]string, error) {
 	var out []string

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// GraphFile is a file of observers.GraphCache in memory. The zero value does not exist yet.
+// GraphFile is a file of observers.GraphCache in memory. The zero value is a file that does
+// not exist yet.
 type GraphFile struct{ Content []byte }
 
 // Read returns the content.

@@ -59,7 +59,7 @@ func (l lines) addRanks(ctx context.Context, tx *txn.Txn, r *batch.Repository) e
 	return nil
 }
 
-// addRank reports that a rank is off by more than the tolerance.
+// addRank reports a rank that is off by more than the tolerance.
 func (l lines) addRank(what string, got, want, tolerance float64) {
 	if math.Abs(got-want) > (tolerance+rounding)*want {
 		l.add("rank of %s is %v, not %v", what, got, want)
@@ -113,11 +113,11 @@ func (l lines) addRankStates(states map[string]schema.StoredRankState, edges map
 	}
 }
 
-// addDocumentRank reports that a document's rank is not that of its cluster.
+// addDocumentRank reports a document whose rank is not that of its cluster.
 func (l lines) addDocumentRank(ctx context.Context, tx *txn.Txn, d *index.Document, r *batch.Repository) error {
 	c := r.Cluster(d.Cluster)
 	if c == nil {
-		return nil // somebody else reports that the document must not be
+		return nil // another check reports that the document must not exist
 	}
 	tolerance, err := observers.RankTolerance(ctx, tx)
 	if err != nil {

@@ -16,15 +16,15 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Options of Open. The zero value is a pipeline that is stepped by hand, on a
-// table of its own, with a Sink of its own.
+// Options of Open. The zero value is a pipeline that is stepped by hand, with its own
+// table and Sink.
 type Options struct {
 	Mode    txn.Mode
 	Workers int            // 0: stepped by hand
 	Table   store.Table    // nil: a new one in memory
 	Sink    observers.Sink // nil: a new Sink
 	Events  notify.Events
-	// Tolerance is the relative error that ranks keep to; 0: the default. A large one
+	// Tolerance bounds the relative error of ranks; 0: the default. A large tolerance
 	// leaves many canonical URLs open.
 	Tolerance float64
 	// Render is the setting of rendering, and Browser renders; nil: there is none.
@@ -53,8 +53,8 @@ type Rig struct {
 	mute     bool
 }
 
-// Open starts a pipeline. Opening a rig on the Table of one that was closed is a
-// restart: the new one continues the pending work.
+// Open starts a pipeline. Opening a rig on the Table of a closed one is a restart: the
+// new rig continues the pending work.
 func Open(ctx context.Context, opts Options) (*Rig, error) {
 	if opts.Table == nil {
 		var err error
@@ -80,7 +80,7 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 	}
 	backlog := 0 // the default
 	if opts.Workers == 0 {
-		backlog = 1 << 30 // the loader would wait for a step that is never made
+		backlog = 1 << 30 // otherwise the loader would wait for a step that is never made
 	}
 	r.pipeline = notify.New(r.registry, notify.Options{Workers: opts.Workers, Backlog: backlog, Events: opts.Events})
 	r.DB, err = txn.Open(ctx, opts.Table, txn.Options{
@@ -103,7 +103,7 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 }
 
 // Settled returns a rig that has loaded fetches, each a line for ParseFetch, and has
-// nothing left to do.
+// no work left.
 func Settled(t testing.TB, fetches ...string) *Rig {
 	t.Helper()
 	r, err := Open(t.Context(), Options{})
@@ -163,7 +163,7 @@ func (r *Rig) observersOf(c txn.Column) []string {
 	return r.registry.Observers(c)
 }
 
-// Table is the table, for the next Open.
+// Table returns the table, for the next Open.
 func (r *Rig) Table() store.Table { return r.opts.Table }
 
 // Close stops the pipeline where it is. The table stays open.
@@ -180,8 +180,8 @@ func (r *Rig) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) {
 	return r.loader.Load(ctx, f)
 }
 
-// Step makes one run of an observer. pick chooses it among n that are ready. It reports false if
-// there was nothing to do.
+// Step makes one run of an observer. pick chooses among n runs that are ready. Step returns
+// false if there was nothing to do.
 func (r *Rig) Step(ctx context.Context, pick func(n int) int) (bool, error) {
 	return r.stepper.Step(ctx, pick)
 }
@@ -206,7 +206,7 @@ func (r *Rig) Tamper(ctx context.Context, fn func(*txn.Txn) error) error {
 	return nil
 }
 
-// Acknowledge makes every observer have seen a cell, after Tamper has written it.
+// Acknowledge makes a cell that Tamper has written look as if every observer had seen it.
 func (r *Rig) Acknowledge(ctx context.Context, cell txn.Cell) error {
 	return r.Tamper(ctx, func(tx *txn.Txn) error {
 		for _, o := range r.registry.Observers(cell.Column) {

@@ -19,8 +19,7 @@ import (
 //
 // WHAT is one of page, redirect=URL, refresh=URL, gone, failed, error, other,
 // icon=GREY, image=GREY, robots, revisit. URLs without a scheme are https. The text of a page is its WORD
-// many times, or with text=WORD! once; anchors are not part of it. bytes=WORD is a
-// comment in the HTML.
+// many times, or once with text=WORD!; anchors are not part of it. bytes=WORD is a comment in the HTML.
 func ParseFetch(line string) (*page.Fetch, error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -153,7 +152,7 @@ func Long(s string) (page.URL, error) {
 	return page.ParseURL(s)
 }
 
-// Short takes it away.
+// Short removes it.
 func Short(u page.URL) string {
 	return strings.TrimPrefix(string(u), "https://")
 }

@@ -9,17 +9,17 @@ import (
 )
 
 // Sink holds index documents in memory, and obeys the rules of package index:
-// of a cluster the change with the highest Seq holds, a document's time never
-// goes back while it stays.
+// for each cluster, the change with the highest Seq holds, and a document's time never
+// goes back while the document stays.
 type Sink struct {
 	mu      sync.Mutex
 	newest  map[page.ContentKey]index.Change
-	ranks   map[page.ContentKey]index.RankUpdate // newest of each, of documents that were there
+	ranks   map[page.ContentKey]index.RankUpdate // the newest of each, of documents that existed
 	applied int
 	moves   int
 }
 
-// NewSink makes an empty one.
+// NewSink returns an empty Sink.
 func NewSink() *Sink {
 	return &Sink{newest: make(map[page.ContentKey]index.Change), ranks: make(map[page.ContentKey]index.RankUpdate)}
 }
@@ -85,14 +85,14 @@ func (s *Sink) touch(touch index.Touch) (found bool) {
 	return true
 }
 
-// Applied is how many changes have come.
+// Applied returns how many changes have come.
 func (s *Sink) Applied() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.applied
 }
 
-// Moves is how often a document has moved to another URL.
+// Moves returns how often a document has moved to another URL.
 func (s *Sink) Moves() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

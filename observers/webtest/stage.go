@@ -18,8 +18,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Stage has the same parts as a Rig but no pipeline: a test says which observer
-// runs when, and sees what each step changes.
+// Stage has the same parts as a Rig but no pipeline: a test decides which observer runs
+// when, and sees what each step changes.
 type Stage struct {
 	DB       *txn.DB
 	Sink     *Sink
@@ -28,8 +28,8 @@ type Stage struct {
 	last     []string // what Changes saw
 }
 
-// NewStage returns a stage on an empty table, with its own sink and tracker in place of
-// those of the options. It has nothing that needs closing.
+// NewStage returns a stage on an empty table, with its own sink and tracker instead of
+// those of the options. It need not be closed.
 func NewStage(ctx context.Context, opts observers.Options) (*Stage, error) {
 	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
 	if err != nil {
@@ -47,7 +47,7 @@ func NewStage(ctx context.Context, opts observers.Options) (*Stage, error) {
 	return s, nil
 }
 
-// open lets every load in.
+// open admits every load.
 type open struct{}
 
 func (open) Admit(ctx context.Context) error { return context.Cause(ctx) }
@@ -60,13 +60,13 @@ func (s *Stage) Load(ctx context.Context, f *page.Fetch) (loader.Effect, error) 
 }
 
 // Run runs an observer once, on all rows for which it is woken, in as many transactions
-// as its batches take; "" runs all observers until all work is done.
+// as its batches need; "" runs all observers until all work is done.
 func (s *Stage) Run(ctx context.Context, observer string) error {
 	return s.run(ctx, observer, nil)
 }
 
-// RunAndDie is Run in a process that dies before the commit: what the observer wrote to the index
-// files stays, and nothing else.
+// RunAndDie does what Run does in a process that dies before the commit: only what the observer
+// wrote to the index files stays.
 func (s *Stage) RunAndDie(ctx context.Context, observer string) error {
 	if err := s.run(ctx, observer, errDied); !errors.Is(err, errDied) {
 		return cmp.Or(err, fmt.Errorf("%s had nothing to do", observer))

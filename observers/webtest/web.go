@@ -12,23 +12,23 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// Web says what random webs are like. Of and Fetches are numbers, the others
-// parts of 100.
+// Web says what random webs are like. URLs, Fetches, Contents, Seconds and Links are
+// numbers; the other fields are percentages.
 type Web struct {
 	URLs     int // that are fetched; links also point to a few others
 	Fetches  int
-	Contents int // different texts; few make many duplicates
-	Seconds  int // the fetch times are spread over; few make many equal ones
+	Contents int // different texts; a small number makes many duplicates
+	Seconds  int // the fetch times are spread over these; a small number makes many equal times
 
 	Redirects, Gone, Failed, Other, Revisits int // the rest are pages
 	Canonicals, NoIndex, Shells              int // of pages
-	Chained                                  int // of targets, those that lead to the next URL
+	Chained                                  int // of targets, how many lead to the next URL
 	Links                                    int // on a page, at most
-	// Weak is how many of 100 pages have some forty links more, to URLs that are not
-	// fetched: what they pass on is little enough for a coarse tolerance not to feel it.
+	// Weak is how many of 100 pages have some forty more links, to URLs that are not
+	// fetched: these pass on so little that a coarse tolerance ignores it.
 	Weak int
-	// Late fetches come at a random place; the others in the order of time, so
-	// that pages really change while the observers work.
+	// Late fetches come at a random place, and the others in the order of time, so that
+	// pages really change while the observers work.
 	Late int
 }
 
@@ -46,8 +46,8 @@ func RandomWeb(random *rand.Rand, urls int) Web {
 // epoch is the time before the first fetch.
 var epoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// URL is the i-th URL of a web: of several hosts, schemes and lengths, as the
-// canonical URL is chosen by them.
+// URL returns the i-th URL of a web. Hosts, schemes and lengths vary, because they decide
+// which URL is canonical.
 func URL(i int) page.URL {
 	scheme := [...]string{"https", "http"}[i/2%2]
 	host := [...]string{"a.example", "www.a.example", "b.example"}[i%3]
@@ -77,8 +77,7 @@ type generator struct {
 	taken  map[tie]bool
 }
 
-// tie is the order of fetches: that of semantics.md section 2, and then by outcome and
-// target.
+// tie orders fetches as semantics.md section 2 does, and then by outcome and target.
 type tie struct {
 	url     page.URL
 	time    int64
@@ -110,8 +109,7 @@ func (g *generator) fetch() *page.Fetch {
 	return f
 }
 
-// untie moves a fetch that can be told from another one by nothing by a
-// nanosecond.
+// untie moves a fetch that nothing distinguishes from another one by a nanosecond.
 func (g *generator) untie(f *page.Fetch) {
 	if f.IsRevisit() || f.HasFailed() {
 		return
@@ -127,7 +125,7 @@ func (g *generator) untie(f *page.Fetch) {
 	}
 }
 
-// target is where URL i leads; a few targets are never fetched.
+// target returns where URL i leads. A few targets are never fetched.
 func (g *generator) target(i int) page.URL {
 	if g.in100(g.Chained) {
 		return URL(i + 1)
@@ -178,8 +176,8 @@ func (g *generator) revisit(f *page.Fetch, _ int) {
 	}
 }
 
-// page varies what pages can differ in, each also alone: text, title, language,
-// template text, directives, canonical link, links, and bytes that mean nothing.
+// page varies everything that pages can differ in, and sometimes only one of these: text, title,
+// language, template text, directives, canonical link, links, and bytes that mean nothing.
 func (g *generator) page(f *page.Fetch, i int) {
 	content := g.random.IntN(g.Contents)
 	if g.random.IntN(30) == 0 {
