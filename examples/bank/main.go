@@ -29,7 +29,7 @@ const (
 	accounts = 100
 	opening  = 1000 // each account's first balance
 	tellers  = 8
-	each     = 250 // transfers of a teller
+	each     = 250 // transfers per teller
 )
 
 // balance holds an account's money, in decimal. One row is one account.
@@ -100,7 +100,7 @@ func openAccounts(ctx context.Context, db *txn.DB) error {
 func transferAtRandom(ctx context.Context, db *txn.DB) error {
 	for range each {
 		from, to, amount := rand.IntN(accounts), rand.IntN(accounts), 1+rand.IntN(50)
-		// Run begins again after a conflict: another teller was faster.
+		// Run retries after a conflict: another teller was faster.
 		_, err := db.Run(ctx, func(tx *txn.Txn) error { return transfer(ctx, tx, account(from), account(to), amount) })
 		if err != nil {
 			return err

@@ -29,8 +29,8 @@ var (
 	placed = column("placed") // order/ID: the city and amount last counted; written by place
 	theirs = column("theirs") // customer/NAME/order/ID: empty; written by place
 	amount = column("amount") // city/CITY/order/ID; written by place
-	dirty  = column("dirty")  // city/CITY: never written, only notified; watched by total
-	total  = column("total")  // city/CITY; written by total
+	dirty  = column("dirty")  // city/CITY: never written, only notified; watched by sum
+	total  = column("total")  // city/CITY; written by sum
 )
 
 func column(name string) txn.Column { return txn.Column{Group: "shop", Name: name} }
@@ -67,8 +67,8 @@ func place(ctx context.Context, tx *txn.Txn, orders []string) error {
 	return nil
 }
 
-// move has the orders of a customer who has moved placed again. It writes nothing
-// itself: the notifications conflict with nothing.
+// move wakes place for the orders of a customer who has moved. It only sends
+// notifications, which conflict with nothing.
 func move(ctx context.Context, tx *txn.Txn, customers []string) error {
 	for _, row := range customers {
 		err := tx.ScanPrefix(ctx, "shop", row+"/", func(key string, _ []txn.Version) error {
@@ -82,7 +82,7 @@ func move(ctx context.Context, tx *txn.Txn, customers []string) error {
 	return nil
 }
 
-// sum adds up a city. One run answers however many orders have changed.
+// sum adds up the orders of a city. One run handles any number of changes.
 func sum(ctx context.Context, tx *txn.Txn, cities []string) error {
 	for _, row := range cities {
 		n := 0
@@ -146,7 +146,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	return shop.err
 }
 
-// shop keeps the first error, so that the story above can be read without them.
+// shop keeps the first error, so that the story above needs no error handling.
 type shop struct {
 	db       *txn.DB
 	pipeline *notify.Pipeline
@@ -163,8 +163,8 @@ func (s *shop) set(ctx context.Context, row string, c txn.Column, value string) 
 	}
 }
 
-// show waits until nothing is left to do, and prints what that amounts to beside
-// what a full computation finds.
+// show waits until all work is done, compares the total of each city with a full
+// computation, and prints it.
 func (s *shop) show(ctx context.Context, when string) {
 	if s.err != nil {
 		return
