@@ -243,7 +243,11 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 				fmt.Fprintf(&b, "   also: %v\n", h.Duplicates)
 			}
 			for _, a := range h.Also {
-				fmt.Fprintf(&b, "   folded: %s  %s\n", a.URL, a.Label)
+				how := "folded"
+				if a.Similar {
+					how = "similar"
+				}
+				fmt.Fprintf(&b, "   %s: %s  %s\n", how, a.URL, a.Label)
 			}
 			if h.MoreFromHost > 0 {
 				fmt.Fprintf(&b, "   %d more from this host\n", h.MoreFromHost)
