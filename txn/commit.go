@@ -108,7 +108,7 @@ func (t *Txn) plan() *committing {
 	if c.primary == nil && len(cells) > 0 {
 		c.primary = cells[0]
 	}
-	if c.primary != nil && (c.primary.op == opLock || c.primary.op == opRead) {
+	if c.primary != nil && c.primary.op == opLock {
 		t.lockOnly = c.primary
 	}
 	for _, w := range cells {

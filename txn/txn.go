@@ -28,7 +28,7 @@ type Txn struct {
 	strongColumns []Column // of the strong triggers, without repetition
 
 	locks    writeSet // got for update
-	lockOnly *write   // the primary, in two phases, if it was not written
+	lockOnly *write   // the primary, in two phases, if it is only a trigger
 
 	cells readCache
 	rows  map[rowGroup][]Version // read cache of whole rows
