@@ -28,18 +28,22 @@ const (
 	mostCopying = 64 << 20
 )
 
-// takesLong reports whether x/net/html may take minutes for a page. For each further <html> or
-// <body>, it goes through all attributes that the earlier ones have had: a page of a mebibyte of
-// such tags takes about five minutes.
+// takesLong reports whether x/net/html may take minutes or gigabytes for a page. For each further
+// <html> or <body>, it goes through all attributes that the earlier ones have had: a page of a mebibyte
+// of such tags takes about five minutes. For the memory, see copyBound.
 func takesLong(body []byte) bool {
-	roots := 0
+	roots, most := 0, mostCopies(body)
+	var bound copyBound
 	for rest := body; ; {
 		_, after, found := bytes.Cut(rest, []byte{'<'})
 		if !found {
-			return roots > mostRoots && roots*len(body) > mostCopying
+			return roots > mostRoots && roots*len(body) > mostCopying || bound.copies > most && copiesMoreThan(most, body)
 		}
 		if rest = after; isRootWithAttributes(rest) {
 			roots++
+		}
+		if bound.copies <= most {
+			bound.add(rest)
 		}
 	}
 }
