@@ -192,6 +192,44 @@ func TestOtherHosts(t *testing.T) {
 	}
 }
 
+// TestOtherHostsRanked: documents that are looked for because one host has the best hundred are ranked
+// like others, and are no second copies of those that the search has already.
+func TestOtherHostsRanked(t *testing.T) {
+	var changes []Change
+	doc := func(u page.URL, rank float64, text string) {
+		changes = append(changes, Upsert(&Document{Cluster: key(string(u)), Seq: 1, URL: u, Text: text, Rank: rank}))
+	}
+	for i := range ranked + 30 {
+		doc(page.URL(fmt.Sprintf("https://crowd.example/%d", i)), 0, "harbour harbour harbour")
+	}
+	doc("https://best.example/", 0, "harbour harbour harbour harbour")
+	doc("https://both.example/", 0, "harbour museum and much else")
+	doc("https://few.example/", 0, "harbour harbour harbour else")
+	doc("https://rank.example/", 1, "harbour harbour harbour else")
+	w := openTestWriter(t, t.TempDir())
+	apply(t, w, changes...)
+	r := openTestReader(t, w.dir)
+	for query, want := range map[string]string{
+		"harbour":        "best rank crowd crowd few crowd crowd crowd crowd crowd",
+		"harbour museum": "both best crowd crowd rank few crowd crowd crowd crowd",
+	} {
+		res, err := r.Search(t.Context(), query, search.Options{PerHost: 2, Unfold: true, Explain: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var hosts []string
+		for _, h := range res.Hits {
+			hosts = append(hosts, strings.TrimSuffix(h.URL.Host(), ".example"))
+			if all := h.Explanation.Tier == "all words"; all != (query == "harbour" || hosts[len(hosts)-1] == "both") {
+				t.Errorf("%s: %s has %s", query, h.URL, h.Explanation.Tier)
+			}
+		}
+		if got := strings.Join(hosts, " "); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
 // TestFoldedOfOtherHosts: versions of pages that are read only because one host dominates, and
 // are then not worth a place, count as results of their own, which they are.
 func TestFoldedOfOtherHosts(t *testing.T) {

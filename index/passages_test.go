@@ -11,8 +11,8 @@ import (
 )
 
 // TestPreferPassages: of pages that have the words equally often, the one that has them in two sentences
-// comes first, then the one that has them in one, unless a title names what is asked for. Files in shards
-// say the same.
+// comes first, then the one that has them in one, unless a title or an anchor names what is asked for.
+// Files in shards say the same.
 func TestPreferPassages(t *testing.T) {
 	var list []Change
 	add := func(name, title, text string) {
@@ -25,6 +25,7 @@ func TestPreferPassages(t *testing.T) {
 	for _, name := range []string{"one", "two", "three", "four"} {
 		add(name, "Page "+name, far)
 	}
+	list[len(list)-1].Doc.Anchors = []Anchor{{Text: "more water", Count: 1, Others: 1}}
 	w := openTestWriter(t, t.TempDir())
 	apply(t, w, list...)
 	shards := newDivided(t, 3)
@@ -46,7 +47,7 @@ func TestPreferPassages(t *testing.T) {
 			t.Errorf("hit %d should be of %s, with %v: %+v", i+1, want.host, want.factor, hits)
 		}
 	}
-	for _, q := range []string{"nets", "letters", "page one"} {
+	for _, q := range []string{"nets", "letters", "page one", "more water"} {
 		if i := slices.IndexFunc(find(q), func(h search.Hit) bool { return h.Explanation.PassageFactor != 1 }); i >= 0 {
 			t.Errorf("%q: a passage counts", q)
 		}

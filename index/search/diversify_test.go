@@ -74,6 +74,10 @@ func TestDiversifyByScore(t *testing.T) {
 		}
 		return list
 	}
+	placed := func(list []candidate, i int, score float64) []candidate {
+		list[i].placeOf = &candidate{score: score}
+		return list
+	}
 	for _, tt := range []struct {
 		name       string
 		list, more []candidate
@@ -85,6 +89,8 @@ func TestDiversifyByScore(t *testing.T) {
 		{"worth the fourth, not the third", scored("aaaab", 100, 90, 80, 50, 41), nil, "aaaba", ""},
 		{"below the page", scored("aaaaabcdefghij", 100, 90, 80, 70, 60, 58, 57, 56, 55, 54, 53, 52, 51, 50), nil, "aaabcdaefg|ahij", "a1"},
 		{"of those not among the best", scored("aaa", 100, 90, 80), scored("bc", 70, 9), "aabac", ""},
+		{"in the place of a better version", placed(scored("aaab", 100, 90, 10, 64), 2, 85), nil, "aaab", ""},
+		{"passed by the place of a better version", placed(scored("aaab", 100, 90, 80, 10), 3, 64), nil, "aaba", ""},
 	} {
 		var order, moved strings.Builder
 		for i, c := range diversify(nil, tt.list, nil, tt.more, 2, false) {
@@ -99,6 +105,37 @@ func TestDiversifyByScore(t *testing.T) {
 		}
 		if order.String() != tt.want || strings.TrimSpace(moved.String()) != tt.moved {
 			t.Errorf("%s: %s with %q moved, want %s with %q", tt.name, &order, &moved, tt.want, tt.moved)
+		}
+	}
+}
+
+// TestDominantHosts: hosts with more than two of the best hundred documents, unless two of each host
+// fill a page. Letters are documents of the host of that name.
+func TestDominantHosts(t *testing.T) {
+	for _, tt := range []struct{ above, found, want string }{
+		{"", "", ""},
+		{"", "aab", ""},
+		{"", "aaab", "a"},
+		{"", "aaabbb", "ab"},
+		{"", "aaabbccdde", "a"}, // nine on a page
+		{"", "aaabbccddee", ""}, // ten
+		{"aa", "ab", "a"},       // with those of the tier before
+		{"fghijkl", "aaab", ""}, // which have places on the page
+		{"fghijkl", "aaa", "a"}, // seven and two
+		{"", strings.Repeat("a", rerankTop) + "bbb", "a"}, // not among the best hundred
+	} {
+		hosts := func(s string) (list []candidate) {
+			for _, host := range s {
+				list = append(list, candidate{url: page.URL(fmt.Sprintf("https://%c.example/", host))})
+			}
+			return list
+		}
+		var want []string
+		for _, host := range tt.want {
+			want = append(want, string(host)+".example")
+		}
+		if got := dominantHosts(hosts(tt.above), hosts(tt.found), 2); !slices.Equal(got, want) {
+			t.Errorf("%.20s after %s: %v, want %v", tt.found, tt.above, got, want)
 		}
 	}
 }

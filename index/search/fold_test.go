@@ -116,6 +116,57 @@ func TestQueryLanguage(t *testing.T) {
 	}
 }
 
+// TestAlike: versions and translations of a page by their addresses, titles and languages, either way
+// round. In each pair are an address, a title and a language.
+func TestAlike(t *testing.T) {
+	for _, tt := range []struct {
+		a, b [3]string
+		want bool
+	}{
+		{[3]string{"1.25/guide", "Guide", "en"}, [3]string{"1.26/guide", "Guide", "en"}, true},
+		{[3]string{"1.25/guide", "Guide", "en"}, [3]string{"1.26/guide", "Notes", "en"}, false},
+		{[3]string{"1.25/guide", "Guide", "en"}, [3]string{"1.26/notes", "Guide", "en"}, false},
+		{[3]string{"en/guide", "Guide", "en"}, [3]string{"fr/guide", "Manuel", "fr"}, true},
+		{[3]string{"guide", "Guide", "en"}, [3]string{"fr/guide", "Manuel", "fr"}, true},
+		{[3]string{"guide", "Guide", "en"}, [3]string{"guide", "Manuel", "fr"}, false}, // nothing in the addresses
+		{[3]string{"guide", "Guide", "en"}, [3]string{"en/guide", "Notes", "en"}, false},
+		{[3]string{"en-US/guide", "Guide", "en"}, [3]string{"tr-TR/guide", "Kılavuz", "en"}, true},
+		// Of another version as well, unless the number in the address may be another thing.
+		{[3]string{"1.25/en/guide", "Guide", "en"}, [3]string{"1.26/fr/guide", "Manuel", "fr"}, true},
+		{[3]string{"34/en/guide", "Guide", "en"}, [3]string{"34/fr/guide", "Manuel", "fr"}, true},
+		{[3]string{"34/en/guide", "Guide", "en"}, [3]string{"35/fr/guide", "Manuel", "fr"}, false},
+		{[3]string{"34/en/guide", "Guide", "en"}, [3]string{"1.26/fr/guide", "Manuel", "fr"}, false},
+		{[3]string{"34/en/guide", "Guide", "en"}, [3]string{"fr/guide", "Manuel", "fr"}, true},
+	} {
+		of := func(p [3]string) *candidate {
+			u := page.URL("https://a.example/" + p[0])
+			return &candidate{url: u, title: p[1], language: p[2], key: makePageKey(u, p[1], p[2])}
+		}
+		if a, b := of(tt.a), of(tt.b); a.alike(b) != tt.want || b.alike(a) != tt.want {
+			t.Errorf("%q and %q: %v and %v, want %v", tt.a, tt.b, a.alike(b), b.alike(a), tt.want)
+		}
+	}
+}
+
+// TestOtherVersion: pages of a host that name two versions, whatever else they are.
+func TestOtherVersion(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"a.example/1.25/guide", "a.example/1.26/the-guide", true},
+		{"a.example/1.25/guide", "b.example/1.26/guide", false},
+		{"a.example/1.25/guide", "a.example/1.25/the-guide", false},
+		{"a.example/1.25/guide", "a.example/the-guide", false},
+		{"a.example/guide", "a.example/the-guide", false},
+	} {
+		of := func(u string) *candidate { return &candidate{key: makePageKey(page.URL("https://"+u), "Guide", "en")} }
+		if a, b := of(tt.a), of(tt.b); a.otherVersion(b) != tt.want || b.otherVersion(a) != tt.want {
+			t.Errorf("%s and %s: %v and %v, want %v", tt.a, tt.b, a.otherVersion(b), b.otherVersion(a), tt.want)
+		}
+	}
+}
+
 // TestFoldRandom: whatever the candidates, each of them is a result or folded into one, what
 // is folded is covered by what is shown, no result is covered by one above it, and the order
 // in which candidates of equal scores are given makes no difference.

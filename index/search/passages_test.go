@@ -37,6 +37,9 @@ func TestCountPassages(t *testing.T) {
 		{"ox cart", "", "The oxen and their carts", 0.5}, // a short word has to be the same
 		{"net", "", "The networking of fishermen", 0},    // too long to be a form
 		{"Häuser hafen", "", "Ein Haus am Hafen", 1},
+		{"dying swan", "", "The swan died", 1}, // the stem, die, is not how the word begins
+		{"рыбак сеть", "", "рыбаками и сетью", 1},
+		{"net 京", "", "A net", 1}, // a single character says little
 		{"mend nets", "", "", 0},
 		{"the", "", "the the", 0},
 	} {
