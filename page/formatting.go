@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"hash/maphash"
 	"slices"
 
 	"golang.org/x/net/html"
@@ -26,38 +27,62 @@ const (
 // long pages not much more than the other elements do.
 func mostCopies(body []byte) int { return 2<<20 + len(body)/4 }
 
+// takesMuch reports whether x/net/html may make more copies for a page with that many tags. Most pages
+// have too few tags for that, and most of the others too few formatting elements.
+func takesMuch(body []byte, tags int) bool {
+	most := mostCopies(body)
+	if weight := tags + len(body)/5; tags*weight <= most { // an attribute has two bytes, and weighs a third
+		return false
+	}
+	bound := copyBound{seen: make(map[uint64]int), seed: maphash.MakeSeed()}
+	for rest := body; bound.copies <= most; {
+		var found bool
+		if _, rest, found = bytes.Cut(rest, []byte{'<'}); !found {
+			return false
+		}
+		bound.add(rest)
+	}
+	return copiesMoreThan(most, body)
+}
+
 // copyBound is a quick estimate of the copies for a page. It takes all tags as written, also those in
-// comments and scripts, and no formatting element as closed. So it is far too high for most pages, but
-// few have so many tags that it exceeds mostCopies.
+// comments and scripts, and no formatting element as closed but links that have no tags inside them.
+// So it is too high for most pages, but few have so many different tags that it exceeds mostCopies.
 type copyBound struct {
 	copies   int
 	weight   int // of the formatting elements so far, without links
-	plain    int // how many of them have no attributes
-	links    int // the weight of the links so far
-	heaviest int // the weight of one link
+	links    int // the weight of the links so far that may be open
+	heaviest int // the weight of one of these
 	others   int // elements that may be inside links
-}
 
-// mostPlain is how many elements without attributes may be opened again. They have 13 names.
-const mostPlain = 13 * mostEqual
+	seen map[uint64]int // how often, by the hash of a tag
+	seed maphash.Seed
+}
 
 // add adds the text after a "<".
 func (c *copyBound) add(tag []byte) {
 	c.copies += c.weight + min(c.links, c.heaviest*(1+c.others/mostAttempts))
-	weight, plain := formattingWeight(tag)
+	weight, length := formattingWeight(tag)
 	switch {
 	case len(tag) == 0 || tag[0] == '/': // an end tag
 	case weight == 0:
 		c.others++
+	case tag[0]|0x20 == 'a' && endsAtOnce(tag[length:]):
 	case tag[0]|0x20 == 'a':
 		c.links += weight
 		c.heaviest = max(c.heaviest, weight)
-	case !plain:
-		c.weight += weight
-	case c.plain < mostPlain:
-		c.plain++
-		c.weight++
+	default:
+		h := maphash.Bytes(c.seed, tag[:length])
+		if c.seen[h]++; c.seen[h] <= mostEqual {
+			c.weight += weight
+		}
 	}
+}
+
+// endsAtOnce reports whether the next tag ends a link. It gets the text from the ">" of the link on.
+func endsAtOnce(rest []byte) bool {
+	_, next, _ := bytes.Cut(rest, []byte{'<'})
+	return len(next) > 2 && next[0] == '/' && next[1]|0x20 == 'a' && endsName(next[2])
 }
 
 // copiesMoreThan reports whether x/net/html may copy more elements. Any tag may make it copy the
@@ -70,12 +95,17 @@ func copiesMoreThan(most int, body []byte) bool {
 		case html.ErrorToken:
 			return false
 		case html.StartTagToken, html.SelfClosingTagToken:
-			tag := string(z.Raw()[1:])
+			raw := z.Raw()[1:] // TagName puts the name into lower case
+			weight, _ := formattingWeight(raw)
+			tag := ""
+			if weight > 0 {
+				tag = string(raw)
+			}
 			name, _ := z.TagName()
-			f.start(string(name), tag)
+			f.start(openTag{atom.String(name), tag, weight})
 		case html.EndTagToken:
 			name, _ := z.TagName()
-			f.end(string(name))
+			f.end(atom.String(name))
 		}
 	}
 	return true
@@ -91,26 +121,25 @@ type openFormatting struct {
 	least  int            // elements that have been open all the time since it ended
 }
 
-// openTag is an element that has not ended. Its weight is 0 if it is not opened again.
+// openTag is an element that has not ended. Its weight is 0, and its tag empty, if it is not opened
+// again.
 type openTag struct {
 	name, tag string
 	weight    int
 }
 
 // start begins an element.
-func (f *openFormatting) start(name, tag string) {
+func (f *openFormatting) start(t openTag) {
 	f.copies += f.weight
-	a := atom.Lookup([]byte(name))
+	a := atom.Lookup([]byte(t.name))
 	if isVoid(a) {
 		return
 	}
-	t := openTag{name: name, tag: tag}
-	t.weight, _ = formattingWeight([]byte(tag))
 	top := len(f.open) - 1
 	switch {
 	case a == atom.A:
 		f.endLink()
-	case top >= 0 && f.open[top].name == name && needsNoEnd(a):
+	case top >= 0 && f.open[top].name == t.name && needsNoEnd(a):
 		f.open = f.open[:top]
 	}
 	f.open = append(f.open, t)
@@ -198,27 +227,26 @@ func (f *openFormatting) find(name string) int {
 	return -1
 }
 
-// formattingWeight returns how much memory a copy of an element takes, in elements, and whether it has
-// no attributes. The weight is 0 if the element is not opened again. It gets the text after the "<" of
-// a tag.
+// formattingWeight returns how much memory a copy of an element takes, in elements, and the length of
+// its tag. It gets the text after the "<". The weight is 0 if the element is not opened again.
 //
 // The length of the tag counts, too. Otherwise a page of unclosed tags, each of which ends with the page,
 // would take time that grows with the square of its length: callers stop at a weight.
-func formattingWeight(tag []byte) (weight int, plain bool) {
+func formattingWeight(tag []byte) (weight, length int) {
 	const longest = len("strike")
 	var name [longest]byte
 	n := 0
 	for ; n < len(tag) && !endsName(tag[n]); n++ {
 		if n == longest {
-			return 0, false
+			return 0, n
 		}
 		name[n] = tag[n] | 0x20 // in lower case, if it is a letter
 	}
 	if !isFormatting(name[:n]) {
-		return 0, false
+		return 0, n
 	}
 	attributes, length := readAttributes(tag[n:])
-	return 1 + attributes/3 + length/256, attributes == 0
+	return 1 + attributes/3 + length/256, n + length
 }
 
 // isFormatting reports whether elements of a name are opened again (HTML standard, "formatting").

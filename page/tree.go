@@ -28,31 +28,30 @@ const (
 	mostCopying = 64 << 20
 )
 
-// takesLong reports whether x/net/html may take minutes or gigabytes for a page. For each further
-// <html> or <body>, it goes through all attributes that the earlier ones have had: a page of a mebibyte
-// of such tags takes about five minutes. For the memory, see copyBound.
+// takesLong reports whether x/net/html may take minutes for a page, or gigabytes (formatting.go).
 func takesLong(body []byte) bool {
-	roots, most := 0, mostCopies(body)
-	var bound copyBound
-	for rest := body; ; {
-		_, after, found := bytes.Cut(rest, []byte{'<'})
-		if !found {
-			return roots > mostRoots && roots*len(body) > mostCopying || bound.copies > most && copiesMoreThan(most, body)
-		}
-		if rest = after; isRootWithAttributes(rest) {
+	tags := bytes.Count(body, []byte{'<'})
+	return tags*len(body) > mostCopying && hasManyRoots(body) || takesMuch(body, tags)
+}
+
+// hasManyRoots reports whether the <html> and <body> tags of a page take x/net/html too long. For each
+// further one, it goes through all attributes that the earlier ones have had: a page of a mebibyte of
+// such tags takes about five minutes.
+func hasManyRoots(body []byte) bool {
+	roots := 0
+	for rest, found := body, true; found; {
+		if _, rest, found = bytes.Cut(rest, []byte{'<'}); isRootWithAttributes(rest) {
 			roots++
 		}
-		if bound.copies <= most {
-			bound.add(rest)
-		}
 	}
+	return roots > mostRoots && roots*len(body) > mostCopying
 }
 
 // isRootWithAttributes reports whether the text after a "<" is that of an <html> or <body> tag which
 // may have attributes. Tags in comments and scripts count, too, which does no harm.
 func isRootWithAttributes(tag []byte) bool {
 	const name = len("html")
-	if len(tag) <= name || !bytes.EqualFold(tag[:name], []byte("html")) && !bytes.EqualFold(tag[:name], []byte("body")) {
+	if len(tag) <= name || tag[0]|0x20 != 'h' && tag[0]|0x20 != 'b' || !bytes.EqualFold(tag[:name], []byte("html")) && !bytes.EqualFold(tag[:name], []byte("body")) {
 		return false
 	}
 	return bytes.IndexByte([]byte(" \t\n\f\r/"), tag[name]) >= 0
