@@ -102,9 +102,6 @@ func (s *search) filled(ctx context.Context, found []candidate, err error) ([]ca
 	if err := s.markCommon(ctx); err != nil {
 		return nil, err
 	}
-	if found == nil {
-		found = []candidate{}
-	}
 	last := query.PlainWord
 	if s.opts.Verbatim {
 		last = query.AnyWord
@@ -200,7 +197,6 @@ func (s *search) addNamed(ctx context.Context, t *tier) error {
 	named = without(named, t.found[:t.top])
 	for i := range named {
 		named[i].text = min(named[i].text, t.found[t.top-1].text)
-		named[i].score = named[i].text
 	}
 	t.add(named)
 	return nil

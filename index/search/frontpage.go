@@ -188,7 +188,6 @@ func (s *search) putFront(t *tier, c candidate) {
 	for i := range t.found[:t.top] {
 		c.text = max(c.text, t.found[i].text)
 	}
-	c.score = c.text
 	t.add([]candidate{c})
 }
 

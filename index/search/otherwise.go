@@ -50,7 +50,6 @@ func (s *search) addOtherwise(ctx context.Context, t *tier) error {
 		c := &named[i]
 		c.partial = true
 		c.text *= otherwiseText
-		c.score = c.text
 	}
 	s.others = addresses(named)
 	t.add(named)
