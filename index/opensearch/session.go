@@ -113,7 +113,7 @@ func (s *session) Ask(ctx context.Context, q *search.Question) (*search.Answer, 
 	case q.Completion != nil:
 		a.Completions, err = s.complete(ctx, q.Completion)
 	default:
-		err = errors.New("this part of a search does not work on OpenSearch yet")
+		err = errors.New("a question that this program does not know how to ask of OpenSearch: please report the bug")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("search in OpenSearch: %w", err)
