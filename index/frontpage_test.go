@@ -59,7 +59,7 @@ func TestFrontPageOfMany(t *testing.T) {
 	dir := t.TempDir()
 	ops := []Change{
 		Upsert(&Document{Cluster: key("front"), Seq: 1, URL: "https://docs.widget.org/en/1.2/", Title: "Documentation", Text: "All about the widget, and about much else: " + strings.Repeat("turns and mends and paints. ", 40)}),
-		Upsert(&Document{Cluster: key("deep"), Seq: 1, URL: "https://docs.widget.org/en/1.2/a/", Title: "Widget", Text: "A widget."}),
+		Upsert(&Document{Cluster: key("deep"), Seq: 1, URL: "https://docs.widget.org/en/1.2/a/", Title: "Widget", Text: "A widget.", Rank: 5}),
 	}
 	for i := range 2 * ranked {
 		ops = append(ops, Upsert(&Document{Cluster: key(fmt.Sprint(i)), Seq: 1, URL: page.URL(fmt.Sprintf("https://docs.widget.org/en/1.2/a/%d.html", i)), Title: fmt.Sprintf("Part %d, widget", i), Text: "A part of a widget, at home on a page."}))

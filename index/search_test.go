@@ -98,6 +98,39 @@ func TestNeverNothing(t *testing.T) {
 	}
 }
 
+// TestTotals: where many documents have all the words, the total counts those that were added to them,
+// and nothing else, so that it is the number of hits.
+func TestTotals(t *testing.T) {
+	var changes []Change
+	add := func(n int, site, title, text string) {
+		for i := range n {
+			u := page.URL(fmt.Sprintf("https://%s/%s", site, strings.Repeat("x", i)))
+			changes = append(changes, Upsert(&Document{Cluster: key(string(u)), Seq: 1, URL: u, Title: title, Text: text, Language: "en"}))
+		}
+	}
+	add(search.FillBelow, "all.example", "Page", "wooden rope salt harbour")
+	add(2, "part.example", "Page", "wooden rope salt")
+	add(search.FillBelow, "delete.example", "Page", "delete an account")
+	add(1, "remove.example", "Removing an account", "Who leaves us closes what he has here.")
+	add(1, "account.example", "Page", "Another account.")
+	add(1, "widget.org", "Documentation", "All about the widget.")
+	add(search.FillBelow, "pages.example", "Page", "Each widget is at home on a page.")
+	changes = append(changes, Upsert(&Document{Cluster: key("turn"), Seq: 1, URL: "https://widget.org/turn", Title: "Turning", Text: "At home on a page: a widget."}))
+	w := openTestWriter(t, t.TempDir())
+	apply(t, w, changes...)
+	r := openTestReader(t, w.dir)
+	for query, want := range map[string][2]int{ // total, and with all words
+		"wooden rope salt harbour": {search.FillBelow + 2, search.FillBelow},
+		"delete account":           {search.FillBelow + 1, search.FillBelow},
+		"widget home page":         {search.FillBelow + 2, search.FillBelow + 1},
+	} {
+		res, err := r.Search(t.Context(), query, search.Options{Limit: 100, Unfold: true})
+		if err != nil || res.Total != want[0] || res.AllWords != want[1] || len(res.Hits) != want[0] {
+			t.Errorf("%s: %d hits of %d, %d with all words, %v; want %v", query, len(res.Hits), res.Total, res.AllWords, err, want)
+		}
+	}
+}
+
 // TestTinyWeights: no weight is too small or too large for a query.
 func TestTinyWeights(t *testing.T) {
 	dir := t.TempDir()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/index/analysis"
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/page"
 )
@@ -93,6 +94,14 @@ func TestFrontCandidates(t *testing.T) {
 	if got := frontCandidates("docs.widget.org", list); !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
+	list = []candidate{{url: "https://widget.org/documentation/turn"}, {url: "https://widget.org/up/down/turn"}}
+	want = nil
+	for _, dir := range []string{"", "up/", "documentation/", "up/down/"} { // by depth, then by length
+		want = append(want, "https://widget.org/"+dir, "https://widget.org/"+dir+"index.html")
+	}
+	if got := frontCandidates("widget.org", list); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
 	list = nil
 	for i := range 1000 {
 		list = append(list, candidate{url: page.URL(fmt.Sprintf("https://widget.org/%d/page", i))})
@@ -119,5 +128,18 @@ func TestDirectoriesOfOnePage(t *testing.T) {
 	}
 	if got := frontCandidates("widget.org", list[:1]); len(got) != 4 || got[2] != "https://widget.org/legal/" {
 		t.Errorf("the only page that answers the query may be at %q", got)
+	}
+}
+
+// TestTitleHas: all of the words, in any form.
+func TestTitleHas(t *testing.T) {
+	for words, want := range map[string]bool{"manual": true, "manuals": true, "manual widget": true, "manual of doors": false, "doors": false} {
+		c, err := query.Compile(words, []*analysis.Stemmer{analysis.StemmerFor("en")}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := titleHas(&candidate{title: "The Widget Manual", language: "en"}, c.Words); got != want {
+			t.Errorf("%s: %v", words, got)
+		}
 	}
 }
