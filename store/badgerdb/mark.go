@@ -192,7 +192,7 @@ func (m *mark) write(dir string) error {
 		return err
 	}
 	if err := dirfile.ReplaceSynced(dir, markName, page); err != nil {
-		return errs.Run("record the highest timestamp", err)
+		return errs.Run("recording the last group of writes", err)
 	}
 	return nil
 }
