@@ -200,7 +200,8 @@ func (l *Log) FirstGroup(match func(value []byte) (bool, error)) (at int64, err 
 	return at, err
 }
 
-// Cut ends the log at a byte, and reads it again. It keeps what it cuts off in another file.
+// Cut ends the log at a byte, and reads it again. It keeps the whole records that it cuts off in
+// another file.
 func (l *Log) Cut(at int64) error {
 	if err := l.zeroFrom(at); err != nil {
 		return fmt.Errorf("store: cut %s: %w", l.File, err)
@@ -212,7 +213,7 @@ func (l *Log) Cut(at int64) error {
 	return nil
 }
 
-// zeroFrom fills the log with zeros from a byte on, and keeps what was there in another file.
+// zeroFrom fills the log with zeros from a byte on, and keeps the records from there in another file.
 func (l *Log) zeroFrom(at int64) (err error) {
 	f, err := os.OpenFile(l.File, os.O_RDWR, 0)
 	if err != nil {
@@ -223,21 +224,18 @@ func (l *Log) zeroFrom(at int64) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := copyTail(f, at, l.File+lostSuffix); err != nil {
+	if err := keep(io.NewSectionReader(f, at, l.Stop-at), l.File+lostSuffix); err != nil {
 		return err
 	}
 	return errors.Join(f.Truncate(at), f.Truncate(info.Size()), f.Sync())
 }
 
-func copyTail(f *os.File, at int64, to string) (err error) {
-	if _, err := f.Seek(at, io.SeekStart); err != nil {
-		return err
-	}
-	kept, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+func keep(records io.Reader, file string) error {
+	kept, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(kept, f)
+	_, err = io.Copy(kept, records)
 	return errors.Join(err, kept.Close())
 }
 

@@ -74,6 +74,33 @@ func TestCheckTorn(t *testing.T) {
 	}
 }
 
+// TestCut: the groups before the cut stay in a log of the same size, and the records of the others,
+// but not the empty rest of the log, are in another file.
+func TestCut(t *testing.T) {
+	first, rest := records(1, []byte("first")), append(records(2, []byte("second")), records(3, []byte("third"))...)
+	l := readLog(t, slices.Concat(make([]byte, HeaderBytes), first, rest, make([]byte, 4*page)))
+	at, err := l.FirstGroup(func(value []byte) (bool, error) { return string(value) == "second", nil })
+	if want := int64(HeaderBytes + len(first)); err != nil || at != want {
+		t.Fatalf("the second group begins at %d, %v, want %d", at, err, want)
+	}
+	before, err := os.Stat(l.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Cut(at); err != nil {
+		t.Fatal(err)
+	}
+	if l.First != 1 || l.Last != 1 || l.Number != 0 || l.Stop != at {
+		t.Errorf("after the cut: %+v", l)
+	}
+	if after, err := os.Stat(l.File); err != nil || after.Size() != before.Size() {
+		t.Errorf("the log had %d bytes, and has %d, %v", before.Size(), after.Size(), err)
+	}
+	if kept, err := os.ReadFile(l.File + lostSuffix); err != nil || !bytes.Equal(kept, rest) {
+		t.Errorf("kept %d bytes of %d, %v", len(kept), len(rest), err)
+	}
+}
+
 // BenchmarkCheckTorn looks for a whole record in two megabytes that have none.
 func BenchmarkCheckTorn(b *testing.B) {
 	log := make([]byte, HeaderBytes+2<<20)
