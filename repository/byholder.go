@@ -13,19 +13,19 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// The tasks that the holders of leases do for others.
+// The tasks that the holders of leases do for other processes.
 const (
 	taskReindex = "reindex"
 	taskSolve   = "solve ranks"
 )
 
-// byHolder decides who does a task that only the holder of a lease may do. It returns mine if
-// this process must do it: it holds the lease, or has taken it just now because it was free,
-// or is the only process of the table. Otherwise the holder has done it, and into is its
-// result.
+// byHolder decides which process does a task that only the holder of a lease may do. It
+// returns mine if this process must do it: it holds the lease, or has just taken it because
+// it was free, or is the only process of the table. Otherwise the holder has done the task,
+// and into has its result.
 //
-// A process that runs observers takes no lease here, because its settings say which ones to
-// hold.
+// A process that runs observers takes no lease here, because its settings say which leases
+// to hold.
 func (r *Repository) byHolder(ctx context.Context, name, task string, progress func(int), into any) (mine bool, err error) {
 	if !r.shared() {
 		return true, nil

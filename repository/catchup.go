@@ -23,10 +23,10 @@ import (
 // An export first writes a document to the index files and then index:doc to the store. So
 // the files once had everything that index:doc says. They have less if their log was lost
 // or damaged, or if an older copy of them was restored (index/mark.go). They have more if a
-// process was killed in between. Then there is a notification, and the document is exported
-// again. Both sides keep a sum over all documents that does not depend on their order. If
-// the sums agree (indexsum.go), and the files are neither behind their mark nor behind the
-// count that was recorded when the repository was last closed, nothing is missing.
+// process was killed between the two writes. Then there is a notification, and the document
+// is exported again. Both sides keep a sum over all documents that does not depend on their
+// order. If the sums agree (indexsum.go), and the files are neither behind their mark nor
+// behind the count that was recorded when the repository was last closed, nothing is missing.
 //
 // Until the files have caught up, they stay behind their mark, so readers refuse them. After
 // a crash here, the next Open begins again.
@@ -37,7 +37,7 @@ func (r *Repository) catchUp(ctx context.Context) error {
 		return err
 	}
 	if w.Opened().Seq > last {
-		// No change of this store would ever count as newer than the content of the files.
+		// No change in this store would ever count as newer than the content of the files.
 		r.log.Warn("the index files are newer than the store and are rebuilt from it")
 		if err := r.files.close(); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error) 
 		return err
 	}
 	lost, err := r.withoutNotification(ctx, keys)
-	if len(lost) > 0 && why == nil { // ranks and times may be lost as well
+	if len(lost) > 0 && why == nil { // ranks and times may also be lost
 		why = fmt.Errorf("%w: %d documents differ from what the store has exported", index.ErrBehind, len(lost))
 		keys, err = r.differingNow(ctx, tx, true)
 	}
@@ -142,7 +142,7 @@ func (r *Repository) differingNow(ctx context.Context, tx *txn.Txn, lost bool) (
 	return keys, err
 }
 
-// differing lists the clusters whose document in the index files is not the one in index:doc.
+// differing lists the clusters whose document in the index files differs from that in index:doc.
 func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view IndexView, ranks, times bool) (keys []page.ContentKey, err error) {
 	v, divided := view.(*shardsView)
 	if !divided {
@@ -158,7 +158,7 @@ func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view IndexView,
 	return keys, nil
 }
 
-// differingIn is differing for the clusters of a range.
+// differingIn does what differing does, for the clusters of a range.
 func (r *Repository) differingIn(ctx context.Context, tx *txn.Txn, in keyRange, view IndexView, ranks, times bool) (keys []page.ContentKey, err error) {
 	pictures := times && KeepsThumbnails(view)
 	next, stop := iter.Pull2(view.Entries(ctx))
@@ -208,7 +208,7 @@ func (r *Repository) differingIn(ctx context.Context, tx *txn.Txn, in keyRange, 
 	return keys, err
 }
 
-// withoutNotification returns the clusters that no observer is going to run on.
+// withoutNotification returns the clusters on which no observer is going to run.
 func (r *Repository) withoutNotification(ctx context.Context, keys []page.ContentKey) ([]page.ContentKey, error) {
 	rows := make(map[string]bool, len(keys))
 	for _, k := range keys {

@@ -26,16 +26,16 @@ type CheckReport struct {
 
 // IndexReport is the result of a check of the index files.
 type IndexReport struct {
-	Documents int      `json:"documents"` // in them
+	Documents int      `json:"documents"` // documents in the index files
 	Problems  []string `json:"problems"`
 }
 
 // maxProblems bounds a report, because one damaged byte can cause many problems.
 const maxProblems = 1000
 
-// Check checks that the records of the store are consistent with each other and with the
-// schema, at one moment, that the index files are sound, and that they contain what the store
-// says. It does not recompute documents; package verify does. It reports its progress to tell.
+// Check checks, at one moment, that the records of the store are consistent with each other
+// and with the schema, that the index files are sound, and that they contain what the store
+// says. It does not recompute documents; package verify does. It calls tell with its progress.
 func (r *Repository) Check(ctx context.Context, tell func(format string, args ...any)) (*CheckReport, error) {
 	rep := &CheckReport{Problems: []txn.Problem{}}
 	var err error
@@ -62,7 +62,7 @@ func (r *Repository) Check(ctx context.Context, tell func(format string, args ..
 }
 
 // indexLooks is how often the index files are compared with the store. A difference that
-// does not last comes from an export under way.
+// does not last comes from a running export.
 const indexLooks = 3
 
 // checkIndex checks the index files.
@@ -99,7 +99,7 @@ func (r *Repository) checkIndex(ctx context.Context, rep *IndexReport) error {
 	return nil
 }
 
-// lookAtIndex compares the present index files with the store, and checks the files if
+// lookAtIndex compares the current index files with the store, and checks the files if
 // check is set.
 func (r *Repository) lookAtIndex(ctx context.Context, check bool) (differ []page.ContentKey, documents int, err error) {
 	view, err := r.viewIndex(ctx)
@@ -130,8 +130,8 @@ func (r *Repository) observes(c txn.Column, observer string) (watches, strong bo
 	return false, false
 }
 
-// DeadLetters lists the rows that observers gave up on. Those that cannot be read
-// are named in the error.
+// DeadLetters lists the rows that observers gave up on. The error names those that cannot
+// be read.
 func (r *Repository) DeadLetters(ctx context.Context) ([]notify.DeadLetter, error) {
 	return notify.DeadLetters(ctx, r.db)
 }

@@ -13,32 +13,34 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// closedCounts are the counts that Close notes in app:closed, as far as they were known, so that
-// stats of the next process scans no more than what was written since; and under which number
-// Close notes the cached link graph.
+// closedCounts is what Close notes in app:closed: the counts, as far as they are known, so that
+// stats in the next process scans only what was written since, and the number under which Close
+// notes the cached link graph.
 //
-// The note holds for exactly one state of the store: the one that the closing process has
-// left. Every process that opens the store raises the persisted ceiling of timestamps
-// before it does anything else (txn/oracle.go), and the note says at which ceiling it was
-// written. If Open finds that ceiling, no process has opened the store in between, of this
-// or an older version of the program. As the note is in the last transaction of the process
+// The note holds for exactly one state of the store: the state that the closing process
+// left. Every process that opens the store raises the persisted ceiling of timestamps before
+// it does anything else (txn/oracle.go), and the note says at which ceiling it was written.
+// If Open finds that ceiling, no process, of this or an older version of the program, has
+// opened the store in between. Because the note is in the last transaction of the process
 // that wrote it, nothing has changed since. After a kill, the ceiling is above that of every
-// note. A power failure that takes the raised ceiling takes all later transactions, too.
+// note. A power failure that loses the raised ceiling also loses all later transactions.
 type closedCounts struct {
 	Ceiling uint64         `json:"ceiling"`
 	Version int            `json:"version"` // counts.Version
 	Counts  *counts.Counts `json:"counts,omitempty"`
-	// Parts is how many cells app:counts-part hold the counts of ranges of rows (counts.Cache).
+	// Parts is how many cells app:counts-part there are with the counts of ranges of rows
+	// (counts.Cache).
 	Parts int `json:"parts,omitempty"`
-	// Graph is the number under which Close notes the cached link graph (closedGraph); 0: it does not.
+	// Graph is the number under which Close notes the cached link graph (closedGraph), or 0 if it does
+	// not.
 	Graph uint64 `json:"graph,omitempty"`
 }
 
-// countsPart is how many bytes such a cell has.
+// countsPart is the size of such a cell, in bytes.
 const countsPart = 256 << 10
 
-// keepCounts takes over the counts and the link graph that the last Close has noted, if they
-// still hold. Open has committed nothing yet that changes them.
+// keepCounts adopts the counts and the link graph that the last Close noted, if they still
+// hold. Open has not committed anything yet that changes them.
 func (r *Repository) keepCounts(ctx context.Context) error {
 	tx, err := r.db.Begin(ctx)
 	if err != nil {
@@ -78,15 +80,14 @@ func (r *Repository) keepCounts(ctx context.Context) error {
 	return r.counted.Decode(stored, tx.Start())
 }
 
-// noteClosed records, after the last writer has ended, how far the index files have come,
-// and the counts. It does so only if Open has succeeded: before that, the index files may
-// lack documents without this process knowing. On a table that several processes share, it does
-// nothing.
+// noteClosed records, after the last writer has ended, the state of the index files, and the
+// counts. It does so only if Open has succeeded: otherwise the index files may lack documents
+// without this process knowing. On a table that several processes share, it does nothing.
 func (r *Repository) noteClosed(ctx context.Context) error {
 	if !r.complete {
 		return nil
 	}
-	known := r.present() // before the next transaction, which changes no count
+	known := r.present() // read before the next transaction, which changes no count
 	if err := r.noteApplied(ctx); err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func (r *Repository) noteClosed(ctx context.Context) error {
 	}
 	_, err := r.db.Run(ctx, func(tx *txn.Txn) error { return r.writeCounts(ctx, tx, note) })
 	if errors.Is(err, store.ErrNoSpace) {
-		return nil // the next stats scans; a command that only reads must not fail for this
+		return nil // then the next stats scans; a command that only reads must not fail because of this
 	}
 	if err != nil {
 		return fmt.Errorf("note the counts: %w", err)
@@ -106,7 +107,7 @@ func (r *Repository) noteClosed(ctx context.Context) error {
 }
 
 // writeCounts writes the note, and the counts of ranges of rows if they differ from those that Open
-// has read.
+// read.
 func (r *Repository) writeCounts(ctx context.Context, tx *txn.Txn, note closedCounts) error {
 	note.Parts = r.countedParts
 	if r.counted.Changed() {

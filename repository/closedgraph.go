@@ -20,20 +20,21 @@ import (
 )
 
 // closedGraph is what the cached link graph (observers.GraphCache) needs to serve the next process:
-// the rows whose edges may have changed since. Close writes it when the table is
-// closed, so everything that it covers is on disk.
+// the rows whose edges may have changed since it was written. Close writes closedGraph when the
+// table is closed, so everything that it covers is on disk.
 //
-// It holds for one state of the store: Close puts a random number into the table, in its last
-// transaction, with the note that holds for that state only (closedCounts), and here. So it is not
-// taken for that of another store, or of the same store as it was before it was restored.
+// It holds for one state of the store: Close puts a random number here and, in its last
+// transaction, into the table, with the note that holds only for that state (closedCounts). So a
+// closedGraph is not mistaken for that of another store, or of an earlier state of this store that
+// was restored.
 type closedGraph struct {
 	Number  uint64   `json:"number"`
-	Graph   uint64   `json:"graph"` // hash of the file
+	Graph   uint64   `json:"graph"` // hash of the graph file
 	Changed [][]byte `json:"changed,omitempty"`
 }
 
-// The file has a CRC-32C in hexadecimal on its first line, and then the closedGraph in JSON. A damaged
-// note would be a row that is not read again.
+// The file has a CRC-32C in hexadecimal on its first line, and then the closedGraph in JSON. Without
+// the checksum, a damaged entry would be a row that is not read again.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func (g *closedGraph) encode() ([]byte, error) {
@@ -51,13 +52,13 @@ func decodeClosedGraph(b []byte) (g closedGraph, err error) {
 
 func (r *Repository) graphNotes() string { return filepath.Join(r.dir, "graph.changed") }
 
-// newGraphCache returns the cache of the link graph; nil if other processes write to the table.
+// newGraphCache returns the cache of the link graph, or nil if other processes write to the table.
 func (r *Repository) newGraphCache() *observers.GraphCache {
 	if r.shared() {
 		return nil
 	}
 	return observers.NewGraphCache(graphFile(filepath.Join(r.dir, "graph")), func(what string, err error) {
-		r.log.Warn("could not "+what+"; that costs time and nothing else", zap.Error(err))
+		r.log.Warn("could not "+what+"; that only costs time", zap.Error(err))
 	})
 }
 
@@ -73,7 +74,7 @@ func (f graphFile) Write(ctx context.Context, content []byte) error {
 	})
 }
 
-// keepGraph takes over the link graph that the last process has noted under a number.
+// keepGraph adopts the link graph that the last process noted under a number.
 func (r *Repository) keepGraph(number uint64) {
 	if r.graph == nil || number == 0 {
 		return
@@ -95,7 +96,7 @@ func (r *Repository) keepGraph(number uint64) {
 	}
 }
 
-// graphNumber returns a number for noteGraph; 0 if there is nothing to note.
+// graphNumber returns a number for noteGraph, or 0 if there is nothing to note.
 func (r *Repository) graphNumber() uint64 {
 	if r.graph == nil {
 		return 0

@@ -19,11 +19,11 @@ type ExportOptions struct {
 	Threshold float64    // of similar pairs; 0: export.DefaultThreshold
 	URLs      []page.URL // the pages of a WACZ
 	At        snapshot.Moment
-	Tell      func(format string, args ...any) // says now and then how far the export is; may be nil
+	Tell      func(format string, args ...any) // is called from time to time with the progress; may be nil
 }
 
-// Export writes all index documents as JSON, one a line, sorted by URL, as of a quiescent
-// moment.
+// Export writes all index documents as JSON, one per line, sorted by URL, as of a
+// quiescent moment.
 func (r *Repository) Export(ctx context.Context, w io.Writer) (feed.Result, error) {
 	return r.ExportAs(ctx, ExportOptions{Choice: export.Choice{Format: export.FormatJSONL, Table: export.Documents}}, w)
 }

@@ -9,28 +9,28 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// onDisk is a table in files of this machine, such as Badger's.
+// onDisk is a table in files on this machine, such as Badger's.
 type onDisk interface {
 	// DiskBytes is the size of the files.
 	DiskBytes() (int64, error)
-	// Reclaim removes from the files what the table no longer has.
+	// Reclaim removes what the table no longer has from the files.
 	Reclaim(ctx context.Context) error
 }
 
 // Freed says what a garbage collection has done.
 type Freed struct {
 	txn.Collected
-	// BytesBefore and BytesAfter are the size of the store on disk; 0 if the store is not
-	// on a disk of this machine.
+	// BytesBefore and BytesAfter are the sizes of the store on disk, or 0 if the store is
+	// not on a disk of this machine.
 	BytesBefore int64 `json:"bytes_before"`
 	BytesAfter  int64 `json:"bytes_after"`
-	// Pins are what holds back the safe point.
+	// Pins lists what holds back the safe point.
 	Pins []txn.Pin `json:"pins"`
 }
 
 // Collect collects the garbage of the whole repository and returns its space to the disk.
-// Everything else may run in the meantime; writes pause from time to time. It reports its
-// progress to tell.
+// Everything else can run in the meantime; writes pause from time to time. It calls tell
+// with its progress.
 func (r *Repository) Collect(ctx context.Context, tell func(format string, args ...any)) (*Freed, error) {
 	f := new(Freed)
 	var err error
@@ -62,7 +62,7 @@ func (r *Repository) Collect(ctx context.Context, tell func(format string, args 
 func (r *Repository) startCollector(ctx context.Context) (err error) {
 	r.collector, err = r.db.NewCollector(ctx, txn.CollectOptions{
 		Answers: r.pipeline,
-		Failed:  func(err error) { r.log.Warn("will try again to collect garbage", zap.Error(err)) },
+		Failed:  func(err error) { r.log.Warn("could not collect garbage, will try again", zap.Error(err)) },
 	})
 	return err
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // indexFiles is the observers' sink: the index files, or another index, and during a rebuild
-// the new one as well.
+// also the new index.
 //
 // It distinguishes errors of the files from errors of one document. A document that cannot be
 // written becomes a dead letter after several attempts, and other documents continue. But if
@@ -29,16 +29,16 @@ type indexFiles struct {
 	dir  string
 	opts index.WriterOptions
 
-	outage outage // of the index, if it is not index files
+	outage outage // writes to the index, if it is not index files
 
-	// mu is held shared by every writer, and exclusively by each step of a rebuild; see
+	// Every writer holds mu shared, and each step of a rebuild holds it exclusively; see
 	// Reindex.
 	mu      sync.RWMutex
 	current observers.Sink // nil before it is opened, and after a rebuild that failed to open the new files
-	own     *index.Writer  // current, if that is index files
+	own     *index.Writer  // current, if it is index files
 	next    NextIndex      // nil unless a rebuild is under way
-	// nextFailed is the error that made next miss something that current has. The rebuild
-	// then fails, and writers continue.
+	// nextFailed is the error that made next miss something that current has. Then the
+	// rebuild fails, and writers continue.
 	nextFailed atomic.Pointer[error]
 }
 
@@ -53,7 +53,7 @@ func (f *indexFiles) SetRanks(ctx context.Context, ranks []index.RankUpdate) err
 }
 
 // Touch implements observers.Sink. During a rebuild, missing refers to the files that
-// readers use; the rebuild exports to the new ones what they lack.
+// readers use; the rebuild exports to the new files what they lack.
 func (f *indexFiles) Touch(ctx context.Context, touches []index.Touch) (missing []index.Touch, err error) {
 	err = f.write(func(w observers.Sink) error {
 		none, err := w.Touch(ctx, touches)
@@ -89,8 +89,8 @@ func (f *indexFiles) write(do func(observers.Sink) error) error {
 	return nil
 }
 
-// replace rebuilds the index: it makes writers write to next as well, fills it, and installs it in
-// the place of the present one. After an error it discards next, unless that was installed.
+// replace rebuilds the index: it makes writers also write to next, fills next, and installs it in
+// place of the current index. After an error it discards next, unless next was installed.
 func (f *indexFiles) replace(ctx context.Context, next NextIndex, fill func() error, install func() (installed bool, err error)) (err error) {
 	f.begin(next)
 	installed := false
@@ -108,7 +108,7 @@ func (f *indexFiles) replace(ctx context.Context, next NextIndex, fill func() er
 	return nil
 }
 
-// begin makes writers write to next as well.
+// begin makes writers also write to next.
 func (f *indexFiles) begin(next NextIndex) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,8 +135,8 @@ func (f *indexFiles) fill(do func(next observers.Sink) error) error {
 	return spaceError(do(f.next))
 }
 
-// install replaces the present files by next, and reports whether it did. If it did
-// not, writers continue with the old files, and the caller calls discard. If it did and fails
+// install replaces the current files with next, and reports whether it did. If it did not,
+// writers continue with the old files, and the caller calls discard. If it did but fails
 // afterwards, no files are open.
 func (f *indexFiles) install(ctx context.Context) (installed bool, err error) {
 	f.mu.Lock()
@@ -152,8 +152,8 @@ func (f *indexFiles) install(ctx context.Context) (installed bool, err error) {
 	return true, f.open(ctx)
 }
 
-// installOther is install for an index that is not files: other now writes to what next
-// has made.
+// installOther does what install does, for an index that is not files: other now writes
+// to what next has made.
 func (f *indexFiles) installOther(ctx context.Context, other observers.Sink) (installed bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -185,14 +185,14 @@ func (f *indexFiles) open(ctx context.Context) error {
 	return nil
 }
 
-// use makes an index that is not files the present one.
+// use makes an index that is not files the current one.
 func (f *indexFiles) use(other observers.Sink) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.current = other
 }
 
-// close closes the present files, if they are open. The caller closes an index that is
+// close closes the current files, if they are open. The caller closes an index that is
 // not files.
 func (f *indexFiles) close() error {
 	f.mu.Lock()
@@ -222,8 +222,8 @@ func spaceError(err error) error {
 	return err
 }
 
-// fileError wraps an error of the index files that concerns all documents: in
-// store.ErrNoSpace if the disk is full, in notify.ErrFatal otherwise.
+// fileError wraps an error of the index files that affects all documents: in
+// store.ErrNoSpace if the disk is full, and in notify.ErrFatal otherwise.
 func fileError(err error) error {
 	switch {
 	case errors.Is(err, search.ErrUnavailable):

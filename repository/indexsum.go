@@ -21,16 +21,16 @@ type digests interface {
 
 // agrees reports whether the index has the documents that the store has, apart from those
 // that observers are about to export. It compares sums, and the store keeps its sum
-// (observers.ReadIndexSum), so nothing is scanned as long as they are equal.
+// (observers.ReadIndexSum), so it scans nothing as long as the sums are equal.
 //
 // After a kill in the middle of a load they differ: runs had written to the index files and
-// had not committed yet. The clusters of such runs still have notifications. So those are
-// left out on both sides, which takes two reads for each cluster that waits. view opens the
-// index for that; nil: they are not left out.
+// had not committed yet. The clusters of such runs still have notifications. So agrees
+// leaves them out on both sides, which takes two reads for each waiting cluster. view opens
+// the index for that; if it is nil, they are not left out.
 //
-// If the sums differ even so, either the index has lost something, or the sum in the store
-// is not that of index:doc, because an earlier build has opened the directory since. A scan
-// tells, and corrects the sum.
+// If the sums still differ, either the index has lost something, or the sum in the store is
+// not that of index:doc, because an earlier version has opened the directory since. A scan
+// shows which, and corrects the sum.
 func (r *Repository) agrees(ctx context.Context, tx *txn.Txn, have index.State, view func(use func(digests) error) error) (bool, error) {
 	stored, kept, err := observers.ReadIndexSum(ctx, tx)
 	if err != nil {
@@ -63,12 +63,12 @@ func (r *Repository) agrees(ctx context.Context, tx *txn.Txn, have index.State, 
 	return sameDocuments(scanned, have), nil
 }
 
-// comparesAll is logged when opening takes a scan.
+// comparesAll is logged when opening needs a scan.
 const comparesAll = "the index is compared with all documents of the store"
 
 func sameDocuments(a, b index.State) bool { return a.Sum == b.Sum && a.Documents == b.Documents }
 
-// withoutWaiting takes the documents of clusters that wait for an export out of both sums.
+// withoutWaiting subtracts the documents of clusters that wait for an export from both sums.
 func (r *Repository) withoutWaiting(ctx context.Context, tx *txn.Txn, stored, have index.State, files digests) (index.State, index.State, error) {
 	err := r.eachWaiting(ctx, func(key page.ContentKey) error {
 		v, err := tx.GetOnce(ctx, schema.ClusterRow(key), schema.Indexed)
@@ -98,7 +98,7 @@ func leaveOut(s *index.State, key page.ContentKey, digest [8]byte) {
 	s.Documents--
 }
 
-// eachWaiting calls fn once with each cluster that index or count is going to run on.
+// eachWaiting calls fn once with each cluster on which index or count is going to run.
 func (r *Repository) eachWaiting(ctx context.Context, fn func(page.ContentKey) error) error {
 	seen := make(map[string]bool)
 	return r.db.EachNotification(ctx, func(notes []txn.Notification) error {

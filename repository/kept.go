@@ -10,7 +10,7 @@ import (
 )
 
 // keptCounts are counts that hold as long as nothing is committed. They cost nothing, and the
-// next process gets them if nothing has changed when this one closes the repository
+// next process gets them if they still hold when this process closes the repository
 // (closed.go).
 type keptCounts struct {
 	counts counts.Counts
@@ -25,7 +25,7 @@ func (r *Repository) changes() int64 {
 }
 
 // present returns the kept counts if they are still correct, and nil otherwise. While a
-// transaction is running that is unknown, because its writes become visible shortly
+// transaction is running, that is unknown, because its writes become visible shortly
 // before it is counted.
 func (r *Repository) present() *keptCounts {
 	k := r.kept.Load()
@@ -35,17 +35,17 @@ func (r *Repository) present() *keptCounts {
 	return k
 }
 
-// count returns the counts, from what was kept, or by a scan of the rows that were written since the
-// last time.
+// count returns the counts. They are the kept ones, or come from a scan of the rows that were
+// written since the last count.
 func (r *Repository) count(ctx context.Context) (counts.Counts, error) {
 	if k := r.present(); k != nil {
 		return k.counts, nil
 	}
 	cache := r.counted
-	if r.shared() { // nobody tells what other processes write
+	if r.shared() { // this process does not learn what others write
 		cache = counts.NewCache()
 	}
-	at := r.changes() // what is counted here is in the snapshot; it may have more
+	at := r.changes() // the snapshot has the changes that are counted here, and perhaps more
 	c, err := cache.Read(ctx,
 		func(ctx context.Context) (*txn.Txn, error) { return snapshot.Now(ctx, r.db) },
 		func(ctx context.Context, ts uint64) (*txn.Txn, error) { return snapshot.At(ctx, r.db, ts) })

@@ -19,7 +19,7 @@ import (
 // memory.
 type Pulse struct {
 	Time      time.Time
-	Opened    time.Time      // when the repository was: all counts begin there
+	Opened    time.Time      // when the repository was opened: all counts begin there
 	Observers []notify.Stats // in the order in which they were registered
 	// Found is how long pages took from load to searchable, for all pages since the process
 	// began.
@@ -29,10 +29,10 @@ type Pulse struct {
 	Txns    Transactions
 	// Unreadable counts documents without a text since the process began.
 	Unreadable observers.Unreadable
-	// NotReady is the reason why observers do not run at present; nil if they do.
+	// NotReady is the reason why observers are not running, or nil if they are.
 	NotReady error
-	// Elsewhere is Repository.Elsewhere. If it is set, the figures are of this process;
-	// Repository.Waiting counts what waits for the others.
+	// Elsewhere is Repository.Elsewhere. If it is set, the figures are those of this
+	// process; Repository.Waiting counts what waits for the other processes.
 	Elsewhere bool
 }
 
@@ -42,7 +42,7 @@ type Transactions struct {
 	Running                                                           int64
 }
 
-// Pulse returns the present state of the pipeline.
+// Pulse returns the current state of the pipeline.
 func (r *Repository) Pulse() Pulse {
 	now := time.Now()
 	stats := r.observerStats()
@@ -66,8 +66,8 @@ func (r *Repository) Elsewhere() bool { return r.shared() && !r.share.Works }
 // observerStats returns the statistics of all observers. If all work is done, it also
 // forgets the pages that were waiting to be found.
 func (r *Repository) observerStats() []notify.Stats {
-	// The order matters: everything that ended transactions have loaded is in the backlog
-	// until observers have handled it.
+	// The order matters: everything that completed transactions have loaded is in the
+	// backlog until observers have handled it.
 	now, ended := time.Now(), r.db.Running() == 0
 	stats := r.pipeline.Stats()
 	if ended && !slices.ContainsFunc(stats, func(s notify.Stats) bool { return s.Backlog > 0 }) {
@@ -84,17 +84,17 @@ func (r *Repository) FoundSince(t time.Time) observers.Latency { return r.tracke
 // remembered.
 func (r *Repository) Found(since time.Time) []observers.Found { return r.tracker.Found(since) }
 
-// Space says how many bytes the repository takes on disk, and what was collected. A store
-// that is not on a disk of this machine counts as 0.
+// Space says how many bytes the repository takes on disk, and how much garbage was
+// collected. A store that is not on a disk of this machine counts as 0.
 type Space struct {
 	Store, Index int64
 	Free         int64 // free bytes on the disk; negative if unknown
-	// Collected is the garbage that this process has collected; Collects says whether it
+	// Collected is the garbage that this process has collected. Collects says whether it
 	// collects any.
 	Collected txn.Collected
 	Collects  bool
-	// Kept is how many timestamps lie between the safe point and the last timestamp. SafeAt
-	// is the time of the safe point, if known.
+	// Kept is the number of timestamps between the safe point and the last timestamp.
+	// SafeAt is the time of the safe point, if known.
 	Kept   uint64
 	SafeAt time.Time
 }
@@ -110,7 +110,7 @@ func (r *Repository) Space() (s Space, err error) {
 		return s, fmt.Errorf("measure the index: %w", err)
 	}
 	if s.Free, err = r.FreeBytes(); err != nil {
-		s.Free = -1 // the system does not tell
+		s.Free = -1 // the system does not say
 	}
 	if r.collector != nil {
 		s.Collected, s.Collects = r.collector.Total(), true
@@ -128,7 +128,7 @@ func (r *Repository) FreeBytes() (int64, error) {
 	if _, ok := r.table.(onDisk); ok {
 		return badgerdb.FreeBytes(StoreDir(r.dir))
 	}
-	return badgerdb.FreeBytes(r.dir) // the index files are there
+	return badgerdb.FreeBytes(r.dir) // the index files are in it
 }
 
 // treeBytes adds up the sizes of the files in a directory. Files that disappear meanwhile

@@ -9,7 +9,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// allTurns is more than there are Loads at a time.
+// allTurns is more than the number of Loads at any time.
 const allTurns = math.MaxInt64
 
 // take waits for turns of the gate, until ctx ends.

@@ -10,21 +10,21 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// matchFormat makes the store match the setting of a format; nil keeps what the store has, which
-// is off in a new one.
+// matchFormat makes the store match the setting of a format. Nil keeps the setting of the store,
+// which is off in a new store.
 //
-// The setting is in the store, because it must be the same for all processes that load: a
-// process that does not name it would otherwise undo what another one did. Each stored fetch
-// of a document says for itself whether it is read as a page (page.Fetch.Office and Reading).
-// This function changes the fetches, and the document observer does the rest, as after any
-// other change of a fetch.
+// The setting is in the store, because it must be the same for all processes that load:
+// otherwise a process that does not name it would undo what another one did. Each stored
+// fetch of a document says itself whether it is read as a page (page.Fetch.Office and
+// Reading). This function changes the fetches, and the document observer does the rest, as
+// after any other change of a fetch.
 //
 //	off → on   Bodies of documents were not kept, so they have to be fetched again. The
 //	           frontier forgets their validators: a 304 would bring no body.
 //	on → off   The fetches become what they would be without the setting, and their bodies go.
 //
-// In both directions loads follow the new setting before the fetches are read here, so
-// none is missed. A crash on the way leaves the setting at "soon", and the next Open
+// In both directions, loads follow the new setting before matchFormat reads the fetches,
+// so it misses none. A crash on the way leaves the setting at "soon", and the next Open
 // continues.
 func (r *Repository) matchFormat(ctx context.Context, f *schema.Format, want *bool) error {
 	var now schema.FormatSetting
@@ -90,7 +90,7 @@ func (r *Repository) dismissFormat(ctx context.Context, f *schema.Format) error 
 		return err
 	}
 	if gone > 0 {
-		r.log.Warn(f.Name+" are not indexed any more", zap.Int("urls", gone))
+		r.log.Warn(f.Name+" are no longer indexed", zap.Int("urls", gone))
 	}
 	return r.setFormat(ctx, f, schema.FormatOff)
 }

@@ -18,17 +18,17 @@ import (
 // Nothing was changed.
 var ErrOtherIndex = errors.New("the index belongs to another repository")
 
-// openIndex opens the index files, and sees to it that they are the ones this repository wrote, and
-// hold what it wrote. Nothing of the pipeline runs yet.
+// openIndex opens the index files, and ensures that this repository wrote them and that they hold
+// what it wrote. No part of the pipeline runs yet.
 //
 // Files become ours (IndexID) before the first document is written to them. So documents in
-// files that are not ours are never the result of a crash: a user has put them there, or
-// has deleted their store, and they may be the only copy. Open leaves them alone and
+// files that are not ours are never the result of a crash: a user has put the files there,
+// or has deleted their store, and they may be the only copy. Open leaves them alone and
 // returns ErrOtherIndex. Rejected: emptying them and exporting again.
 //
 // Files that are missing, or of an older format or analysis, are made from the store. Files
-// that are behind it get what they lack (catchUp). Damaged files are an error, because the
-// user may want to examine them first.
+// that are behind the store get what they lack (catchUp). Damaged files are an error,
+// because the user may want to examine them first.
 func (r *Repository) openIndex(ctx context.Context, opts Options) error {
 	if r.other != nil {
 		return r.openOther(ctx, opts)
@@ -53,11 +53,11 @@ func (r *Repository) openIndex(ctx context.Context, opts Options) error {
 	return r.rebuildAtOpen(ctx, why, opts)
 }
 
-// rebuildAtOpen makes the index again from the store. why says why that is necessary; "": only the
-// options ask for it.
+// rebuildAtOpen makes the index again from the store. why says why that is necessary; "" means
+// that only the options ask for it.
 func (r *Repository) rebuildAtOpen(ctx context.Context, why string, opts Options) error {
 	if why != "" {
-		r.log.Warn(why + "; the index is made again from the store")
+		r.log.Warn(why + "; the index is rebuilt from the store")
 	}
 	res, err := r.rebuild(ctx, opts.Told)
 	if err != nil {
@@ -72,7 +72,7 @@ func (r *Repository) rebuildAtOpen(ctx context.Context, why string, opts Options
 	return nil
 }
 
-// canReplace reports whether an error is about index files that the user may choose to replace.
+// canReplace reports whether an error concerns index files that the user may choose to replace.
 func canReplace(err error) bool {
 	for _, e := range []error{index.ErrForeign, index.ErrNewerFormat, index.ErrOldFormat, ErrOtherIndex} {
 		if errors.Is(err, e) {
@@ -119,12 +119,12 @@ func (r *Repository) openFiles(ctx context.Context) (why string, err error) {
 type written struct {
 	id      string // "": none yet
 	applied uint64
-	// elsewhere: documents were exported to another index in the meantime
+	// elsewhere says that documents were exported to another index in the meantime
 	// (Options.Index).
 	elsewhere bool
 }
 
-// cell is the content of the cell IndexID.
+// cell returns the content of the cell IndexID.
 func (w *written) cell() []byte {
 	if w.elsewhere {
 		return fmt.Appendf(nil, "%s %d %s", w.id, w.applied, wroteElsewhere)
@@ -181,7 +181,7 @@ func (r *Repository) noteWritten(ctx context.Context, w written) error {
 	return nil
 }
 
-// noteApplied records how far the index files have come, after the last writer has ended.
+// noteApplied records the state of the index files, after the last writer has ended.
 func (r *Repository) noteApplied(ctx context.Context) error {
 	w := r.files.own
 	if w == nil || w.ID() != r.wrote.id || w.Behind() != nil {

@@ -13,14 +13,14 @@ import (
 )
 
 // matchInterpreter makes sure that stored pages mean what this program makes of them. If
-// another version interpreted them, older or newer, it wakes the document observer at
-// every URL. The observers then change what has another meaning now, and nothing else.
+// another version, older or newer, interpreted them, it wakes the document observer at
+// every URL. Then the observers change only what now has another meaning.
 //
 // Without this, a page would keep its old meaning until it is fetched again with another
-// body, and verify, which interprets every body anew, would report differences.
+// body, and verify, which interprets every body again, would report differences.
 //
-// The version is written after the last URL was woken: after a crash before that, Open
-// begins again, and waking a URL twice is harmless.
+// The version is written after the last URL has been woken. After a crash before that,
+// Open begins again, and waking a URL twice is harmless.
 func (r *Repository) matchInterpreter(ctx context.Context) error {
 	now := strconv.Itoa(page.InterpretVersion)
 	known, err := r.fact(ctx, schema.Interpreted)
@@ -34,7 +34,7 @@ func (r *Repository) matchInterpreter(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("interpret stored pages anew: %w", err)
+		return fmt.Errorf("interpret stored pages again: %w", err)
 	}
 	if woken > 0 {
 		r.log.Info("another version of this program interpreted the stored pages; they are interpreted again", zap.Int("urls", woken))

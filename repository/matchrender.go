@@ -14,9 +14,9 @@ import (
 )
 
 // matchRender makes the store match the setting of rendering and the browser of this process.
-// Without a setting in the options it keeps what the store has, which is off in a new one.
+// Without a setting in the options, it keeps that of the store, which is off in a new store.
 //
-// Like the setting of office documents, it is in the store, and holds for all processes.
+// Like the setting of office documents, this setting is in the store, and holds for all processes.
 //
 //	off → on   Pages are interpreted again, and those that qualify are rendered. Bodies of
 //	           resources were not kept, so resources have to be fetched again. The frontier
@@ -25,7 +25,7 @@ import (
 //	           that loses its form is interpreted again.
 //	auto ↔ all Pages are interpreted again, as from off to on.
 //
-// In every case the new setting is stored before anything is adapted, and pages that are
+// In every case, the new setting is stored before anything is adapted, and pages that are
 // loaded or interpreted from then on follow it. A crash on the way leaves the setting at
 // "soon", and the next Open continues; repeating a part changes nothing.
 func (r *Repository) matchRender(ctx context.Context, opts Options) error {
@@ -71,7 +71,7 @@ func (r *Repository) setRender(ctx context.Context, to schema.RenderSetting) err
 	return r.write(ctx, to.Write)
 }
 
-// admitForms turns rendering on, or to another mode.
+// admitForms turns rendering on, or changes its mode.
 func (r *Repository) admitForms(ctx context.Context, from, to schema.RenderSetting) error {
 	again := 0
 	err := r.eachCell(ctx, schema.FetchContent, func(tx *txn.Txn, row string) error {
@@ -101,7 +101,7 @@ func (r *Repository) admitForms(ctx context.Context, from, to schema.RenderSetti
 	return nil
 }
 
-// dismissForms takes away everything that rendering has stored.
+// dismissForms removes everything that rendering has stored.
 func (r *Repository) dismissForms(ctx context.Context) error {
 	gone := 0
 	err := r.eachCell(ctx, schema.Form, func(tx *txn.Txn, row string) error {
@@ -143,8 +143,8 @@ func (r *Repository) dismissForms(ctx context.Context) error {
 	return r.write(ctx, func(tx *txn.Txn) { tx.Delete(schema.AppRow, schema.RenderVersion) })
 }
 
-// matchRenderer wakes render at all forms if the last process to open the repository had
-// another browser, or none: its version is 0 then. The forms say for themselves whether they
+// matchRenderer wakes render at all forms if the last process that opened the repository had
+// another browser, or none, which has the version 0. The forms themselves say whether they
 // have to be renewed. The version is written last, so a crash begins again.
 func (r *Repository) matchRenderer(ctx context.Context, renderer observers.Renderer) error {
 	version := uint64(0)

@@ -32,7 +32,7 @@ type Options struct {
 	// Table opens the table of the repository, with the groups that it needs. Close closes
 	// it. nil opens the store of the data directory, DIR/store.
 	Table func(ctx context.Context, groups []store.GroupSpec) (store.Table, error)
-	// Index is where documents are exported to; nil: to index files in the data directory,
+	// Index is where documents are exported to. nil: index files in the data directory,
 	// DIR/index. The caller closes it after the repository.
 	Index Index
 	// Share is set in a process that shares the table with others. nil: no other process
@@ -44,11 +44,11 @@ type Options struct {
 	Backlog int
 	// Commit chooses the commit path of transactions.
 	Commit txn.Mode
-	// Memory is how many bytes of heap the whole program should stay within; 0 means the
+	// Memory is how many bytes of heap the whole program should use at most; 0 means the
 	// default of the store.
 	Memory int64
-	// Sync makes everything that was acknowledged survive a failure of the machine, not only of
-	// the process.
+	// Sync makes everything that was acknowledged survive a failure of the machine, and not
+	// only of the process.
 	Sync bool
 	// History is how long the past stays readable; see txn.Options.
 	History time.Duration
@@ -60,10 +60,10 @@ type Options struct {
 	// Office says whether office documents are indexed from now on. nil keeps the setting of
 	// the directory, which is off in a new one.
 	Office *bool
-	// PDF says the same of PDF documents.
+	// PDF says the same about PDF documents.
 	PDF *bool
-	// PDFReader reads PDF documents that are loaded. nil: they are loaded as if the setting were
-	// off.
+	// PDFReader reads PDF documents as they are loaded. nil: they are loaded as if the setting
+	// were off.
 	PDFReader loader.PDFReader
 	// Render says which pages are rendered from now on: off, auto or all. "" keeps the setting
 	// of the directory, which is off in a new one.
@@ -84,8 +84,8 @@ type Options struct {
 	// Reindex rebuilds the index files first, even if they are missing, damaged or belong to
 	// another repository. Repository.Reindex then returns the result.
 	Reindex bool
-	// Told is called from time to time with the number of clusters that a rebuild by Open has
-	// exported. It may be nil.
+	// A rebuild by Open calls Told from time to time with the number of clusters that it has
+	// exported. Told may be nil.
 	Told func(clusters int)
 	// Log receives conflicts, failures and dead letters; nil logs nothing.
 	Log *zap.Logger
@@ -116,7 +116,7 @@ type Repository struct {
 	// stopTask ends the task of a process that shares the table (runTask).
 	stopTask  context.CancelFunc
 	task      sync.WaitGroup
-	collector *txn.Collector // nil unless Options.Collect
+	collector *txn.Collector // nil unless Options.Collect is set
 
 	// gate has allTurns turns. Every Load takes one, and Quiet takes all.
 	gate *semaphore.Weighted
@@ -128,28 +128,28 @@ type Repository struct {
 	wrote           written
 	complete        bool // openIndex has succeeded
 	graph           *observers.GraphCache
-	graphNoted      uint64 // the number under which Close notes it (closedGraph)
+	graphNoted      uint64 // the number under which Close notes the graph (closedGraph)
 	kept            atomic.Pointer[keptCounts]
 	counted         *counts.Cache
-	countedParts    int // cells that it was read from
+	countedParts    int // number of cells that it was read from
 	replaceStranger bool
 	// solving admits one full solve of the ranks at a time.
 	solving chan struct{}
 }
 
-// storeShare is which part of the memory the store takes. Another third is for updating
-// ranks, and the rest for pages in progress and the index files.
+// The store may take 1/storeShare of the memory. Another third is for updating ranks, and
+// the rest for pages in progress and the index files.
 const storeShare = 3
 
-// queueShare is which part of the memory the rows that wait for observers may take, at
-// queueRow bytes for each. A full queue ends all debounces (notify.Pipeline.Admit), so a
-// large load works with fewer interruptions if more rows have room.
+// The rows that wait for observers may take 1/queueShare of the memory, at queueRow bytes
+// each. A full queue ends all debounces (notify.Pipeline.Admit), so a large load works
+// with fewer interruptions if more rows have room.
 const (
 	queueShare = 20
 	queueRow   = 400
 )
 
-// queueCapacity is how many rows may wait in memory; 0 for the default, which is the least.
+// queueCapacity returns how many rows may wait in memory, or 0 for the default, which is the least.
 func queueCapacity(memory int64) int {
 	const least = 200_000
 	if n := memory / queueShare / queueRow; n > least {
@@ -199,7 +199,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	return r, r.start(ctx, opts)
 }
 
-// Groups are the locality groups of the table in a data directory.
+// Groups returns the locality groups of the table in a data directory.
 func Groups() []store.GroupSpec {
 	specs := txn.Groups(schema.Groups()...)
 	for i := range specs {
@@ -208,17 +208,17 @@ func Groups() []store.GroupSpec {
 	return specs
 }
 
-// SharedGroups are the locality groups of a table that several processes share.
+// SharedGroups returns the locality groups of a table that several processes share.
 func SharedGroups() []store.GroupSpec {
 	return txn.Groups(append(schema.Groups(), lease.Group, schema.GroupDivision)...)
 }
 
-// ErrIncomplete says that the table is the target of a copy that has not ended.
+// ErrIncomplete means that the table is the target of a copy that has not ended.
 var ErrIncomplete = errors.New("only a part of this store has been copied")
 
 // CheckComplete returns ErrIncomplete if the table is the target of a copy that has not
-// ended. Nobody else may use such a table: it lacks rows, and whatever is written to it makes
-// the copy fail.
+// ended. Nothing else may use such a table: it lacks rows, and whatever is written to it
+// makes the copy fail.
 func CheckComplete(ctx context.Context, table store.Reader) error {
 	half, err := tablecopy.Incomplete(ctx, table, txn.MetaGroup)
 	if err != nil || !half {
@@ -327,8 +327,8 @@ func (r *Repository) makePipeline(opts Options) error {
 	return nil
 }
 
-// match makes the index files and the store match each other, and what the options ask for,
-// before any observer runs.
+// match makes the index files and the store match each other and the options before any
+// observer runs.
 func (r *Repository) match(ctx context.Context, opts Options) error {
 	if err := r.openIndex(ctx, opts); err != nil {
 		return err
@@ -367,12 +367,12 @@ func (r *Repository) Dir() string { return r.dir }
 // Backlog returns how many rows wait for observers.
 func (r *Repository) Backlog() int { return r.pipeline.Backlog() }
 
-// KeepsHistory reports whether the past stays readable for longer than it is being read.
+// KeepsHistory reports whether the past stays readable even when nothing is reading it.
 func (r *Repository) KeepsHistory() bool { return r.db.History() > 0 }
 
-// Close waits for the runs that are under way and closes everything, each part before the parts
-// that it uses: observers write to the index files and to the table. The next Open
-// continues with the remaining work. No other call may be running.
+// Close waits for running observers and closes everything, each part before the parts that it
+// uses: observers write to the index files and to the table. The next Open continues with the
+// remaining work. No other call may be running.
 func (r *Repository) Close() error {
 	var errs []error
 	if r.pipeline != nil {
@@ -382,7 +382,7 @@ func (r *Repository) Close() error {
 		}
 		errs = append(errs, err)
 	}
-	if r.collector != nil { // nothing is written any more that it would miss
+	if r.collector != nil { // from now on nothing is written that it would miss
 		errs = append(errs, r.collector.Stop(context.Background()))
 	}
 	r.warnUnrendered()
@@ -392,7 +392,7 @@ func (r *Repository) Close() error {
 		r.task.Wait()
 	}
 	if r.leases != nil { // all observers have ended
-		r.leases.Halt() // it may be opening the index files
+		r.leases.Halt() // this task may be opening the index files
 		if r.shards != nil {
 			errs = append(errs, r.shards.close())
 		}
@@ -412,8 +412,8 @@ func (r *Repository) Close() error {
 	return nil
 }
 
-// loggedRows is how many rows of a failed run the log names. A batch may have 65,536, and is
-// halved until the row that fails is alone.
+// loggedRows is how many rows of a failed run the log names. A batch may have 65,536 rows,
+// and is halved until the failing row is alone.
 const loggedRows = 3
 
 // events logs failures of observers, and records all their runs for traces.

@@ -16,15 +16,15 @@ import (
 )
 
 // A search of an index that is not index files does not open the store, so it would not notice that
-// the setting index names the index of another one. The store has the ID of its index. A shared
-// store can be asked for it at any time. The process that has a data directory notes it in a
+// the setting index names the index of another store. The store has the ID of its index. A shared
+// store can be asked for the ID at any time. A process that has a data directory notes the ID in a
 // file there.
 
 // otherIDFile is the name of that file.
 const otherIDFile = "index.id"
 
-// RecordedOtherID returns the ID of the index, other than index files, that a shared store exports
-// to; "" if there is none. It needs no oracle.
+// RecordedOtherID returns the ID of the index, other than index files, to which a shared store
+// exports, or "" if there is none. It needs no oracle.
 func RecordedOtherID(ctx context.Context, table store.Reader) (id string, err error) {
 	err = txn.EachCommitted(ctx, table, schema.OtherIndexID, schema.AppRow, func(_ string, cell []byte) error {
 		id = string(cell)
@@ -33,8 +33,8 @@ func RecordedOtherID(ctx context.Context, table store.Reader) (id string, err er
 	return id, err
 }
 
-// NotedOtherID is RecordedOtherID for the store in a data directory. If there is no store, known is
-// false.
+// NotedOtherID does what RecordedOtherID does, for the store in a data directory. If there is no
+// store, known is false.
 func NotedOtherID(dir string) (id string, known bool, err error) {
 	if _, err := os.Stat(StoreDir(dir)); errors.Is(err, fs.ErrNotExist) {
 		return "", false, nil
@@ -48,7 +48,7 @@ func NotedOtherID(dir string) (id string, known bool, err error) {
 	return string(b), true, nil
 }
 
-// noteOtherID writes the file, unless it has the ID already.
+// noteOtherID writes the file, unless it already has the ID.
 func (r *Repository) noteOtherID(ctx context.Context, id string) error {
 	if r.shared() || id == "" {
 		return nil

@@ -18,17 +18,16 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Index is where a repository exports its documents, if that is not the index files in its
-// data directory (Options.Index): a search engine that is a server of its own, or index
-// files of another shape.
+// Index is where a repository exports its documents, if not to the index files in its data
+// directory (Options.Index): a search server, or index files of another form.
 //
-// An index remembers the ID that Next was given. The repository notes the same ID in the
-// store, so it never mixes its documents with those of another repository.
+// An index remembers the ID that was passed to Next. The repository notes the same ID in
+// the store, so it never mixes its documents with those of another repository.
 type Index interface {
 	// Sink writes to the index that is in use. If the index does not answer for a while,
 	// the error wraps notify.ErrUnavailable, and the observers try again.
 	observers.Sink
-	// Inspect says what is there. It also prepares the index for writing.
+	// Inspect says what the index holds. It also prepares the index for writing.
 	Inspect(ctx context.Context) (IndexStatus, error)
 	// Snapshot shows everything that was written before.
 	Snapshot(ctx context.Context) (IndexView, error)
@@ -39,7 +38,7 @@ type Index interface {
 // IndexStatus says what an Index holds.
 type IndexStatus struct {
 	ID string // "": there is no index yet
-	// Rebuild says why the index has to be made again from the store; "": it need not be.
+	// Rebuild says why the index has to be rebuilt from the store; "": it need not be.
 	Rebuild string
 	State   index.State // Documents and Sum
 }
@@ -60,8 +59,8 @@ type IndexView interface {
 // Discard ends it.
 type NextIndex interface {
 	observers.Sink
-	// Install puts it in the place of the one in use, in one step. After an error, the other
-	// one is still in use.
+	// Install replaces the index in use with this one, in one step. After an error, the
+	// other index is still in use.
 	Install(ctx context.Context) error
 	Discard(ctx context.Context) error
 }
@@ -98,8 +97,8 @@ func (r *Repository) openOther(ctx context.Context, opts Options) error {
 	return r.rebuildAtOpen(ctx, why, opts)
 }
 
-// leaveFiles records that the index files in the data directory, if there are any, miss
-// what is exported from now on. The next process that opens them compares everything.
+// leaveFiles records that the index files in the data directory, if any, lack what is
+// exported from now on. The next process that opens them compares everything.
 func (r *Repository) leaveFiles(ctx context.Context) error {
 	if err := r.readWritten(ctx); err != nil || r.wrote.id == "" {
 		return err
@@ -107,15 +106,16 @@ func (r *Repository) leaveFiles(ctx context.Context) error {
 	return r.noteWritten(ctx, written{id: r.wrote.id, applied: r.wrote.applied, elsewhere: true})
 }
 
-// readOtherID returns the ID that the index of this repository must have; "" for none yet.
+// readOtherID returns the ID that the index of this repository must have, or "" if there
+// is none yet.
 func (r *Repository) readOtherID(ctx context.Context) (string, error) {
 	v, err := r.fact(ctx, schema.OtherIndexID)
 	return string(v.Data), err
 }
 
-// makeOtherID is readOtherID, and notes a new ID if there is none. The ID is in the store
-// before the index has it, so an index that was begun by a process that died is never taken
-// for the index of another repository.
+// makeOtherID does what readOtherID does, and notes a new ID if there is none. The store
+// has the ID before the index does, so an index that a process began before it died is
+// never mistaken for the index of another repository.
 func (r *Repository) makeOtherID(ctx context.Context) (id string, err error) {
 	if id, err = r.readOtherID(ctx); err != nil || id != "" {
 		return id, err
@@ -130,7 +130,7 @@ func (r *Repository) makeOtherID(ctx context.Context) (id string, err error) {
 // catchUpOther exports to the index what it lacks. As with index files (catchUp), an export
 // writes to the index first and to the store afterwards, so something is missing only if the
 // index has lost it, for example because an older copy was restored. The sums of the two
-// sides tell. They do not cover ranks and times, which are compared only if the sums differ.
+// sides show this. They do not cover ranks and times, which are compared only if the sums differ.
 func (r *Repository) catchUpOther(ctx context.Context, have index.State) error {
 	tx, err := snapshot.Now(ctx, r.db)
 	if err != nil {
@@ -166,7 +166,7 @@ func (r *Repository) differingOther(ctx context.Context, tx *txn.Txn) (keys []pa
 	return r.differing(ctx, tx, view, true, true)
 }
 
-// rebuildOther is rebuild for Options.Index.
+// rebuildOther does what rebuild does, for Options.Index.
 func (r *Repository) rebuildOther(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
 	began := time.Now()
 	id, err := r.makeOtherID(ctx)

@@ -7,9 +7,9 @@ import (
 	"go.uber.org/zap"
 )
 
-// outage is the log of an index that does not answer. Every run of the observers that write to it
-// fails meanwhile, several a second. The log gets the first failure, later ones at intervals
-// that double up to outageMost, and the first success.
+// outage logs that an index does not answer. Meanwhile every run of the observers that write to
+// it fails, several a second. The log gets the first failure, later failures at intervals that
+// double up to outageMost, and the first success.
 type outage struct {
 	log *zap.Logger
 

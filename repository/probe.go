@@ -18,8 +18,8 @@ type Latency struct {
 	Reads    int     `json:"n"`
 }
 
-// Probe measures how long a store takes to answer, by a few reads of rows that do not exist,
-// one after the other.
+// Probe measures how long a store takes to answer a few reads, one after the other, of rows
+// that do not exist.
 func Probe(ctx context.Context, table store.Reader, reads int) (Latency, error) {
 	took := make([]time.Duration, reads)
 	for i := range took {

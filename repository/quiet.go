@@ -39,10 +39,10 @@ func (r *Repository) Quiet(ctx context.Context) (*Quiet, error) {
 }
 
 // quietAttempts is how often Quiet tries. On a shared table, any timestamp that a process takes
-// between the two snapshots disturbs it, even that of a process that only reads.
+// between the two snapshots disturbs an attempt, even that of a process that only reads.
 const quietAttempts = 10
 
-// quiet is Quiet while loads are blocked.
+// quiet makes a quiescent moment while loads are blocked.
 func (r *Repository) quiet(ctx context.Context) (_ *Quiet, err error) {
 	q := &Quiet{DB: r.db}
 	defer func() {
@@ -67,21 +67,21 @@ func (r *Repository) quiet(ctx context.Context) (_ *Quiet, err error) {
 	if err != nil || !here {
 		return q, err
 	}
-	// A rebuild that ends just now installs files with the same content.
+	// A rebuild that ends now installs files with the same content.
 	if q.Index, err = r.viewIndex(ctx); err != nil {
 		return nil, fmt.Errorf("read the index: %w", err)
 	}
 	if !r.shared() {
 		return q, nil
 	}
-	// Nothing here keeps other processes from loading.
+	// Nothing here prevents other processes from loading.
 	if now, err := r.db.Now(ctx); err != nil || now != at {
 		return q, cmp.Or(err, errDisturbed)
 	}
 	return q, nil
 }
 
-// errDisturbed says that something may have been loaded between the two snapshots of a Quiet.
+// errDisturbed means that something may have been loaded between the two snapshots of a Quiet.
 var errDisturbed = errors.New("pages are being loaded; try again when loading has ended")
 
 // Close releases the snapshots.

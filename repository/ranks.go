@@ -35,8 +35,8 @@ type FullSolve struct {
 	SnapshotTS uint64 `json:"snapshot_ts"`
 	Iterations int    `json:"iterations"`
 	GraphBytes int    `json:"graph_bytes"`
-	// GreatestError is the greatest relative error of a rank, L1Error the sum of the
-	// absolute ones.
+	// GreatestError is the greatest relative error of a rank, and L1Error the sum of the
+	// absolute errors.
 	GreatestError float64 `json:"greatest_error"`
 	L1Error       float64 `json:"l1_error"`
 	// Corrected is how many sums had drifted from their summands by rounding.
@@ -45,11 +45,11 @@ type FullSolve struct {
 	SolveSeconds float64 `json:"solve_seconds"`
 }
 
-// SolveRanks solves all ranks from nothing, by power iteration over the graph of one
-// snapshot in memory, while the pipeline keeps running, and compares. Where a sum has drifted
-// from its summands, it leaves a correction, which the observers apply like any other
-// change. Rank that waits to be passed on appears as an error here: when all work is done,
-// no error exceeds the tolerance. Only one full solve runs at a time; others wait for it.
+// SolveRanks computes all ranks from scratch, by power iteration over the graph of one snapshot in
+// memory, and compares them with the stored ranks. Meanwhile the pipeline keeps running. Where a
+// sum has drifted from its summands, SolveRanks leaves a correction, which the observers apply
+// like any other change. Rank that waits to be passed on appears as an error here: when all work
+// is done, no error exceeds the tolerance. Only one full solve runs at a time; others wait for it.
 func (r *Repository) SolveRanks(ctx context.Context) (*FullSolve, error) {
 	res := new(FullSolve)
 	if mine, err := r.byHolder(ctx, observers.LeaseRank, taskSolve, nil, res); err != nil || !mine {
@@ -58,10 +58,10 @@ func (r *Repository) SolveRanks(ctx context.Context) (*FullSolve, error) {
 	return r.solveRanks(ctx)
 }
 
-// solveRanks is SolveRanks in the process that updates the ranks. That may be the one that asked,
-// if it was given the lease meanwhile.
+// solveRanks does what SolveRanks does, in the process that updates the ranks. That may be the
+// process that asked, if it has been given the lease meanwhile.
 func (r *Repository) solveRanks(ctx context.Context) (*FullSolve, error) {
-	select { // two full solves at a time would both correct what one of them found
+	select { // two full solves at a time would both correct the same drift
 	case r.solving <- struct{}{}:
 		defer func() { <-r.solving }()
 	case <-ctx.Done():
@@ -121,19 +121,19 @@ func (r *Repository) readRankGraph(ctx context.Context, res *FullSolve) (*pagera
 	return g, nil
 }
 
-// drift is how far a sum may be from its summands before it is corrected, relatively.
+// drift is the relative difference between a sum and its summands from which the sum is corrected.
 const drift = 1e-13
 
 // correctRanks leaves, for the observers, the difference between the rank that every
 // URL's sources have passed on and the rank that it has added up. That sum keeps changing
 // in the meantime, but the difference does not, because only rounding causes it.
 //
-// If an earlier full solve left a correction that was not applied as of the snapshot, the
+// If an earlier full solve left a correction that was not applied at the snapshot, the
 // sum already includes it. When the new correction is written, it is added to the old one
-// if that still exists. No other code writes corrections, and there is one full solve at
-// a time, so none is applied twice. (A URL that loses all its links in the meantime
-// begins a new sum. A correction for the old sum then makes the new one wrong by the same
-// amount, which the next full solve finds.)
+// if that still exists. No other code writes corrections, and there is only one full
+// solve at a time, so none is applied twice. (A URL that loses all its links in the
+// meantime begins a new sum. A correction for the old sum then makes the new one wrong by
+// the same amount, which the next full solve finds.)
 func (r *Repository) correctRanks(ctx context.Context, g *pagerank.Graph, res *FullSolve) error {
 	in, err := g.Inflows(ctx, g.Pushed)
 	if err != nil {
@@ -160,7 +160,7 @@ func (r *Repository) correctRanks(ctx context.Context, g *pagerank.Graph, res *F
 		})
 	}
 	// A process that has lost the lease in the meantime must not correct what the next
-	// holder corrects, too.
+	// holder also corrects.
 	guard, leave, err := r.guarded(ctx, observers.LeaseRank)
 	if err != nil {
 		return err
@@ -185,7 +185,7 @@ func (r *Repository) correctRanks(ctx context.Context, g *pagerank.Graph, res *F
 	return err
 }
 
-// pendingCorrection is the correction among the columns of a rank row, 0 if there is none.
+// pendingCorrection returns the correction among the columns of a rank row, or 0 if there is none.
 func pendingCorrection(cols []txn.Version) (float64, error) {
 	for _, c := range cols {
 		if c.Name == schema.Correction.Name {
@@ -198,7 +198,7 @@ func pendingCorrection(cols []txn.Version) (float64, error) {
 // visit calls found for some rows of a snapshot.
 type visit func(tx *txn.Txn, found func(row string) error) error
 
-// inChunksNow is inChunks for the present state.
+// inChunksNow does what inChunks does, for the current state.
 func (r *Repository) inChunksNow(ctx context.Context, v visit, fn func(tx *txn.Txn, row string) error) error {
 	reading, err := snapshot.Now(ctx, r.db)
 	if err != nil {
@@ -209,7 +209,7 @@ func (r *Repository) inChunksNow(ctx context.Context, v visit, fn func(tx *txn.T
 }
 
 // inChunks calls fn for the rows that a visit finds, in transactions of some rows each, after
-// first. It may call fn again for some.
+// first. It may call fn again for some rows.
 func (r *Repository) inChunks(ctx context.Context, reading *txn.Txn, v visit, first func(*txn.Txn) error, fn func(tx *txn.Txn, row string) error) error {
 	const chunk = 500
 	var rows []string
@@ -240,12 +240,12 @@ func (r *Repository) inChunks(ctx context.Context, reading *txn.Txn, v visit, fi
 	return flush()
 }
 
-// matchRanks adapts the ranks to the requested tolerance; 0 keeps the present one. If
-// the tolerance changes, or there were no ranks before, every URL is checked again.
+// matchRanks adapts the ranks to the requested tolerance; 0 keeps the current one. If the
+// tolerance changes, or there were no ranks before, every URL is checked again.
 //
 // That is also necessary if the tolerance grows: a cluster that had no tie to break may
 // have one now, and later changes that are too small to be published would not wake it.
-// And it includes URLs that were not fetched, and those that are only in the journal: the
+// The check includes URLs that were not fetched, and URLs that are only in the journal: the
 // published rank of each may differ from its sum by as much as the old tolerance allowed.
 func (r *Repository) matchRanks(ctx context.Context, tolerance float64) error {
 	known, err := r.fact(ctx, schema.RankTolerance)

@@ -22,17 +22,17 @@ import (
 type Reindexed struct {
 	Documents int     `json:"documents"`
 	Seconds   float64 `json:"seconds"`
-	// Aside is where a rebuild has moved files that were in place of ours and might be of
-	// use.
+	// Aside is where a rebuild has moved files that were in the place of ours, because
+	// they might be of use.
 	Aside string `json:"aside,omitempty"`
 }
 
-// ErrReindexing says that a rebuild of the index files is under way.
+// ErrReindexing means that a rebuild of the index files is under way.
 var ErrReindexing = errors.New("the index files are being rebuilt already")
 
 // Reindex rebuilds the index files from the store. Meanwhile queries read the old files and
 // everything else continues. After an error or a crash the old files are unchanged, and
-// Reindex must be run again. It calls told now and then with the number of clusters
+// Reindex must be run again. It calls told from time to time with the number of clusters
 // exported.
 //
 // # Why the new files have everything
@@ -53,8 +53,8 @@ var ErrReindexing = errors.New("the index files are being rebuilt already")
 // there are no writes between the snapshot and the end of a step, so such a rank was in
 // the store before T, or it arrives when the document exists.
 //
-// In a repository that several processes share, the process that keeps the index files does
-// it. If no process keeps them, this process does it, unless it runs observers.
+// In a repository that several processes share, the process that keeps the index files rebuilds
+// them. If no process keeps them, this process rebuilds them, unless it runs observers.
 func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
 	if r.shards != nil {
 		return r.shards.reindex(ctx, told)
@@ -65,21 +65,22 @@ func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (res 
 	return r.reindex(ctx, told)
 }
 
-// reindex is Reindex in the process that keeps the index files. That may be the one that asked,
-// if it was given the lease meanwhile.
+// reindex does what Reindex does, in the process that keeps the index files. That may be the
+// process that asked, if it has been given the lease meanwhile.
 func (r *Repository) reindex(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
 	if !r.reindexing.TryLock() {
 		return Reindexed{}, ErrReindexing
 	}
 	defer r.reindexing.Unlock()
-	if done := r.rebuilt; done != nil { // Open has made it just now
+	if done := r.rebuilt; done != nil { // Open has just made it
 		r.rebuilt = nil
 		return *done, nil
 	}
 	return r.rebuild(ctx, told)
 }
 
-// rebuild requires an open repository; only the pipeline need not have been started.
+// rebuild rebuilds the index files. It requires an open repository, except that the
+// pipeline need not have started.
 func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
 	if r.other != nil {
 		return r.rebuildOther(ctx, told)
@@ -111,7 +112,7 @@ func (r *Repository) rebuild(ctx context.Context, told func(clusters int)) (res 
 	files := r.files.own
 	res.Documents, res.Seconds = files.Opened().Documents, time.Since(began).Seconds()
 	if r.shared() && known != "" {
-		// Other workers have files of their own, which succeed the same ones.
+		// Other workers have files of their own, which succeed the same files.
 		return res, nil
 	}
 	return res, r.noteWritten(ctx, written{id: files.ID(), applied: files.Applied()})
@@ -137,8 +138,8 @@ func (r *Repository) exportAll(ctx context.Context, files *indexFiles, in keyRan
 // exportClusters is how many clusters a step of a rebuild exports.
 const exportClusters = 100
 
-// exportSome is one step of a rebuild. It exports some clusters to the new files, beginning
-// at a member row, and returns the row for the next step, or "" at the end.
+// exportSome makes one step of a rebuild: it exports some clusters to the new files,
+// beginning at a member row, and returns the row for the next step, or "" at the end.
 func (r *Repository) exportSome(ctx context.Context, files *indexFiles, from, to string) (next string, n int, err error) {
 	err = files.fill(func(w observers.Sink) error {
 		tx, err := snapshot.Now(ctx, r.db) // other writers are blocked

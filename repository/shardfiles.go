@@ -19,7 +19,7 @@ import (
 // open opens the files of a shard when this process has become the one that writes them, and
 // makes them match the table (takeIndex).
 func (s *indexShards) open(ctx context.Context, sh *indexShard) error {
-	if err := sh.files.close(); err != nil { // of an attempt that failed later
+	if err := sh.files.close(); err != nil { // left by an attempt that failed later
 		return err
 	}
 	why, err := s.openFiles(ctx, sh)
@@ -37,8 +37,8 @@ func (s *indexShards) open(ctx context.Context, sh *indexShard) error {
 	return err
 }
 
-// openFiles opens files that are those of the shard. If all of them have to be made again,
-// it says why.
+// openFiles opens the files of the shard. If all of them have to be made again, it says
+// why.
 func (s *indexShards) openFiles(ctx context.Context, sh *indexShard) (why string, err error) {
 	if !index.Exists(sh.files.dir) {
 		return "there are no files yet", nil
@@ -117,8 +117,8 @@ func (s *indexShards) rebuild(ctx context.Context, sh *indexShard, told func(clu
 	return sh.files.own.Opened().Documents, nil
 }
 
-// reindex rebuilds all shards: those that this process holds, and the others by asking their
-// holders.
+// reindex rebuilds all shards: it rebuilds those that this process holds, and asks the
+// holders of the others to rebuild them.
 func (s *indexShards) reindex(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
 	began, before := time.Now(), 0
 	for i := range s.list {
@@ -143,8 +143,8 @@ func (s *indexShards) reindex(ctx context.Context, told func(clusters int)) (res
 	return res, nil
 }
 
-// reindexHeld rebuilds a shard that this process holds, and does not leave it meanwhile. The error
-// is notify.ErrNotHeld if it has just left it.
+// reindexHeld rebuilds a shard that this process holds, and does not leave the shard meanwhile.
+// The error is notify.ErrNotHeld if the process has just left it.
 func (s *indexShards) reindexHeld(ctx context.Context, i int, told func(clusters int)) (documents int, err error) {
 	if !s.repo.reindexing.TryLock() {
 		return 0, ErrReindexing

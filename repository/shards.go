@@ -24,20 +24,20 @@ import (
 
 // Index files may be divided into shards (Share.Shards): each holds the clusters whose keys
 // begin in its range, and belongs to the process with the lease of the shard
-// (observers.LeaseShard). The processes divide the leases evenly (lease.Balanced). Each keeps
-// its shards in directories of their own, and leaves the files there when another process
-// takes a shard over: if the shard comes back, it only catches up.
+// (observers.LeaseShard). The processes divide the leases evenly (lease.Balanced). Each
+// process keeps its shards in separate directories, and leaves the files there when another
+// process takes over a shard: if the shard comes back, it only has to catch up.
 //
 // All processes need the same number of shards. The first worker records it in the table,
-// with a random identity. The files of each shard name identity, number and range as what
-// they succeed, so files of another repository, or of another division, are never mistaken
-// for it.
+// with a random identity. What the files of a shard say that they succeed is made of the
+// identity, the number and the range of the shard, so files of another repository, or of
+// another division, are never mistaken for them.
 
 // MaxShards is the greatest number of shards.
 const MaxShards = 1024
 
-// ErrOtherShards says that the index files of the store are divided into another number of
-// shards than the settings say.
+// ErrOtherShards means that the index files of the store are divided into another number
+// of shards than the settings say.
 var ErrOtherShards = errors.New("the index files of this store are divided into another number of shards")
 
 // ShardName names a shard: its number, from 0, and how many there are.
@@ -56,10 +56,10 @@ func ParseShardName(name string) (number, of int, ok bool) {
 	return number, of, found && err == nil && err2 == nil && number >= 0 && number < of && ShardName(number, of) == name
 }
 
-// keyRange is a range of cluster keys, by their first bytes; the zero value is all.
+// keyRange is a range of cluster keys, by their first bytes. The zero value has all keys.
 type keyRange struct{ from, to string }
 
-// shardRange is the range of a shard.
+// shardRange returns the range of a shard.
 func shardRange(number, of int) keyRange {
 	bound := func(i int) string {
 		n := (i<<16 + of - 1) / of
@@ -71,7 +71,7 @@ func shardRange(number, of int) keyRange {
 	return keyRange{bound(number), bound(number + 1)}
 }
 
-// shardOf is the shard of a row that begins with the key of a cluster.
+// shardOf returns the shard of a row that begins with the key of a cluster.
 func shardOf(row string, of int) int {
 	if len(row) < 2 {
 		return 0 // no such row
@@ -130,8 +130,8 @@ func (r *Repository) agreeOnShards(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// parseShards reads the cell with the number of shards and their identity. Without one, there is
-// one shard.
+// parseShards reads the cell with the number of shards and their identity. Without the cell,
+// there is one shard.
 func parseShards(cell string) (n int, id string, err error) {
 	if cell == "" {
 		return 1, "", nil
@@ -147,8 +147,8 @@ func otherShards(n, want int) error {
 	return fmt.Errorf("%w: %d, and the setting index_shards says %d; set index_shards to %d everywhere", ErrOtherShards, n, want, n)
 }
 
-// RecordedShards returns the number of shards that a table has recorded; 0 if it has recorded none.
-// It needs no oracle.
+// RecordedShards returns the number of shards that a table has recorded, or 0 if it has recorded
+// none. It needs no oracle.
 func RecordedShards(ctx context.Context, table store.Reader) (n int, err error) {
 	err = txn.EachCommitted(ctx, table, schema.IndexShards, schema.AppRow, func(_ string, cell []byte) (err error) {
 		n, _, err = parseShards(string(cell))
@@ -167,7 +167,7 @@ func CheckShards(ctx context.Context, table store.Reader, want int) error {
 	return err
 }
 
-// recordShards returns the number of shards in the table. If there is none, or if it
+// recordShards returns the number of shards in the table. If none is recorded, or if it
 // must change, a process that wants index files records its own number.
 func (r *Repository) recordShards(ctx context.Context, want int, wants bool) (cell string, err error) {
 	_, err = r.db.Run(ctx, func(tx *txn.Txn) error {
@@ -204,7 +204,7 @@ func (r *Repository) recordShards(ctx context.Context, want int, wants bool) (ce
 // forgetTouches removes the notifications of touch, an observer that exists only with several
 // shards: no process would run them, and commands that wait for the observers would wait for ever.
 // No worker is running, and the files are rebuilt with all times. A crash on the way leaves some of
-// them to the next start with --reshard.
+// these notifications for the next start with --reshard.
 func (r *Repository) forgetTouches(ctx context.Context) error {
 	return r.db.EachNotification(ctx, func(notes []txn.Notification) error {
 		for _, n := range notes {
@@ -245,7 +245,7 @@ func (r *Repository) nobodyHolds(ctx context.Context, tx *txn.Txn, number string
 	return nil
 }
 
-// ShardLeases are the leases of a number of shards; nil for one shard.
+// ShardLeases returns the leases of a number of shards, or nil for one shard.
 func ShardLeases(n int) *notify.Shards {
 	if n <= 1 {
 		return nil
@@ -257,12 +257,12 @@ func ShardLeases(n int) *notify.Shards {
 	return l
 }
 
-// balanced is how this process gets and leaves its share of the leases.
+// balanced returns what makes this process take and leave its share of the leases.
 func (s *indexShards) balanced() *lease.Balanced {
 	return &lease.Balanced{Group: observers.LeaseIndex, Wants: s.wants(), Leave: s.leave}
 }
 
-// wants are the leases of the shards.
+// wants returns the leases of the shards.
 func (s *indexShards) wants() (list []lease.Want) {
 	for i, sh := range s.list {
 		name := observers.LeaseShard(i)
@@ -281,7 +281,7 @@ func (s *indexShards) wants() (list []lease.Want) {
 	return list
 }
 
-// leave closes a shard that another process is to take, unless it is being rebuilt.
+// leave closes a shard that another process is about to take, unless the shard is being rebuilt.
 func (s *indexShards) leave(i int, drained func() error) (bool, error) {
 	if !s.repo.reindexing.TryLock() {
 		return false, nil

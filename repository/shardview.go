@@ -24,8 +24,8 @@ type Shard struct {
 // Name is "shard 2 of 4".
 func (s Shard) Name() string { return fmt.Sprintf("shard %d of %d", s.Number, s.Of) }
 
-// Shards lists the shards of the index files with their holders, which may be dead. It is
-// empty if the index files are not divided.
+// Shards lists the shards of the index files with their holders, which may be dead. The
+// list is empty if the index files are not divided.
 func (r *Repository) Shards(ctx context.Context) (list []Shard, err error) {
 	if r.shards == nil {
 		return nil, nil
@@ -44,9 +44,10 @@ func (r *Repository) Shards(ctx context.Context) (list []Shard, err error) {
 	return list, err
 }
 
-// HoldsShard reports whether this process holds a shard, and its files are up to date. Index
-// files that are not divided are shard 0 of 1. A process that is cut off from the table keeps what
-// it holds: while the table is away, nobody else can have taken it, and searches go on.
+// HoldsShard reports whether this process holds a shard and its files are up to date. Index files
+// that are not divided are shard 0 of 1. A process that is cut off from the table keeps what it
+// holds: while the table is unreachable, no other process can have taken the shard, and searches
+// go on.
 func (r *Repository) HoldsShard(number, of int) bool {
 	if r.shards == nil {
 		return r.leases != nil && number == 0 && of == 1 && r.leases.Keeps(observers.LeaseIndex)
@@ -67,7 +68,7 @@ func (r *Repository) isPreparing(s Shard) bool {
 	return s.Holder != nil && r.leases.Preparing(observers.LeaseShard(s.Number), s.Holder)
 }
 
-// shardsHere are the shards whose files in the data directory are kept up to date, by this
+// shardsHere returns the shards whose files in the data directory are kept up to date, by this
 // process or by another one on this machine. Like hasIndex, it waits for files that catch up.
 func (r *Repository) shardsHere(ctx context.Context) (list []*indexShard, err error) {
 	all, err := r.Shards(ctx)
@@ -92,7 +93,7 @@ func (r *Repository) shardsHere(ctx context.Context) (list []*indexShard, err er
 	return list, nil
 }
 
-// viewShards opens the shards here, as they are now.
+// viewShards opens the shards that are kept here, as they are now.
 func (r *Repository) viewShards(ctx context.Context) (_ IndexView, err error) {
 	list, err := r.shardsHere(ctx)
 	if err != nil {

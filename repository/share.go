@@ -19,22 +19,23 @@ import (
 )
 
 // Share says how a process takes part in a repository whose table several processes share.
-// The data directory of each then holds nothing but index files, if it keeps any.
+// Then the data directory of each process holds only index files, if the process keeps any.
 type Share struct {
 	// Coordination connects the process to the others.
 	Coordination *txn.Coordination
-	// Works says that the process runs observers. Others only load and read.
+	// Works says that the process runs observers. Other processes only load and read.
 	Works bool
 	// Leases are the leases that a process that works wants to hold (observers.LeaseRank,
 	// observers.LeaseIndex, LeaseGarbage).
 	Leases []string
-	// Shards is into how many shards the index files are divided, among the processes that
-	// work and want observers.LeaseIndex; 0: one. The number is recorded in the table, and
-	// processes that want another one are refused, unless Reshard says to change it. That
-	// needs a moment when no process keeps index files.
+	// Shards is the number of shards into which the index files are divided, among the
+	// processes that work and want observers.LeaseIndex; 0: one. The table records the
+	// number, and processes that want another number are refused, unless Reshard says to
+	// change it. That is possible only while no process keeps index files.
 	Shards  int
 	Reshard bool
-	// Search is the address at which the process answers searches of its shards; "": none.
+	// Search is the address at which the process answers searches of its shards; "": it
+	// answers none.
 	Search string
 	// CollectEvery is how often the holder of LeaseGarbage collects the garbage of the whole
 	// table; 0: every ten minutes.
@@ -42,7 +43,7 @@ type Share struct {
 }
 
 // LeaseGarbage is the lease of the process that collects garbage in the background. Two
-// at a time are safe, but do the work twice.
+// such processes at a time are safe, but do the work twice.
 const LeaseGarbage = "garbage"
 
 // ErrNobody: a request needs the holder of a lease, and no process holds it.
@@ -51,12 +52,12 @@ var ErrNobody = lease.ErrNobody
 // shared reports whether other processes may use the table.
 func (r *Repository) shared() bool { return r.share != nil }
 
-// startShared is the end of start for a process that shares the table.
+// startShared completes start for a process that shares the table.
 //
-// What one process does when it opens its repository, the holder of a lease does when it
-// gets the lease: the holder of LeaseIndex sees to the index files, and the holder of
-// LeaseRank to the tolerance of the ranks, to the version of the interpreter and to the settings
-// of office documents, PDF documents and rendering.
+// What a single process does when it opens its repository, the holder of a lease does when it
+// gets the lease: the holder of LeaseIndex handles the index files, and the holder of LeaseRank
+// the tolerance of the ranks, the version of the interpreter and the settings of office
+// documents, PDF documents and rendering.
 func (r *Repository) startShared(ctx context.Context) error {
 	if !r.share.Works {
 		if err := r.pipeline.Attach(ctx, r.db); err != nil {
@@ -68,7 +69,7 @@ func (r *Repository) startShared(ctx context.Context) error {
 	if err := r.pipeline.Start(ctx, r.db); err != nil {
 		return err
 	}
-	r.leases.Start(ctx) // which also notices the death of this process
+	r.leases.Start(ctx) // it also notices the death of this process
 	r.runTask(ctx, r.collectShared)
 	return nil
 }
@@ -79,7 +80,7 @@ func (r *Repository) runTask(ctx context.Context, task func(context.Context)) {
 	r.task.Go(func() { task(ctx) })
 }
 
-// watchDeath makes the pipeline fail when other processes have found this one dead.
+// watchDeath makes the pipeline fail when other processes have found this process dead.
 func (r *Repository) watchDeath(ctx context.Context) {
 	for sleep.For(ctx, time.Second) == nil {
 		if err := r.db.FoundDead(ctx); err != nil {
@@ -107,7 +108,7 @@ func (r *Repository) collectShared(ctx context.Context) {
 		case err == nil:
 			r.log.Info("collected garbage", zap.Int("records", got.Removed()))
 		case ctx.Err() == nil:
-			r.log.Warn("will try again to collect garbage", zap.Error(err))
+			r.log.Warn("could not collect garbage, will try again", zap.Error(err))
 		}
 	}
 }
@@ -121,9 +122,9 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 	o := lease.Options{
 		Place:  place,
 		Lost:   func(err error) { r.pipeline.Fail(err) }, // the pipeline is made later
-		Failed: func(err error) { r.log.Warn("will try again to take a lease", zap.Error(err)) },
+		Failed: func(err error) { r.log.Warn("could not take a lease, will try again", zap.Error(err)) },
 		Resumed: func() {
-			r.log.Warn("others know again that this process is alive: it continues with the leases that it has")
+			r.log.Warn("other processes see again that this process is alive: it keeps its leases")
 		},
 	}
 	r.makeWants(opts)
@@ -142,7 +143,7 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 }
 
 // makeWants makes wants: all leases that this process may hold, with what it does when it gains
-// them, and for others while it has them.
+// them, and what it does for other processes while it has them.
 func (r *Repository) makeWants(opts Options) {
 	gained := map[string]func(context.Context) error{
 		observers.LeaseIndex: func(ctx context.Context) error { return r.takeIndex(ctx, opts) },
@@ -163,7 +164,7 @@ func (r *Repository) makeWants(opts Options) {
 		level := zap.InfoLevel
 		r.wants[name] = lease.Want{Name: name, Tasks: tasks[name], Gained: func(ctx context.Context) error {
 			if err := prepare(ctx); err != nil {
-				level = zap.WarnLevel // the log has the failure, so it gets the recovery
+				level = zap.WarnLevel // the log has the failure, so it also gets the recovery
 				return err
 			}
 			r.log.Log(level, "this process now holds a lease", zap.String("lease", name))
@@ -178,7 +179,7 @@ func (r *Repository) makeWants(opts Options) {
 	}
 }
 
-// place is where this process is.
+// place returns where this process runs.
 func (r *Repository) place() (p lease.Place, err error) {
 	p.Process = os.Getpid()
 	if r.share != nil {
@@ -193,10 +194,10 @@ func (r *Repository) place() (p lease.Place, err error) {
 	return p, nil
 }
 
-// takeIndex opens the index files of this process when it has become the one that writes
-// index files. Whatever the last one exported is in the table (package lease), so the files
-// are compared with the table, as after a crash. The sums of documents are not enough here:
-// these files may be older ones, with the same documents and other ranks or times.
+// takeIndex opens the index files of this process when it has become the process that writes
+// index files. Whatever the last writer exported is in the table (package lease), so the
+// files are compared with the table, as after a crash. Comparing the sums of documents is not
+// enough here: these files may be older, with the same documents but other ranks or times.
 func (r *Repository) takeIndex(ctx context.Context, opts Options) error {
 	if err := r.files.close(); err != nil { // of an attempt that failed later
 		return err
@@ -207,7 +208,7 @@ func (r *Repository) takeIndex(ctx context.Context, opts Options) error {
 
 var errOtherWriter = fmt.Errorf("%w: another process may have exported to files of its own", index.ErrBehind)
 
-// IndexHolder returns the process that writes the index files; nil if none does, or if
+// IndexHolder returns the process that writes the index files, or nil if none does, or if
 // this repository is not shared.
 func (r *Repository) IndexHolder(ctx context.Context) (h *lease.Holder, err error) {
 	if !r.shared() {
@@ -220,10 +221,10 @@ func (r *Repository) IndexHolder(ctx context.Context) (h *lease.Holder, err erro
 	return h, err
 }
 
-// hasIndex reports whether this process can read the index: it is not made of files, or the
-// files in the data directory are those that are kept up to date, by this process or by
-// another one on this machine. If this process has just taken the lease, hasIndex waits until the
-// files have caught up: until then they may be older than the store.
+// hasIndex reports whether this process can read the index: either the index is not made of
+// files, or the files in the data directory are kept up to date, by this process or by another
+// one on this machine. If this process has just taken the lease, hasIndex waits until the files
+// have caught up: until then they may be older than the store.
 func (r *Repository) hasIndex(ctx context.Context) (bool, error) {
 	if !r.shared() || r.other != nil {
 		return true, nil
@@ -248,7 +249,7 @@ func (r *Repository) hasIndex(ctx context.Context) (bool, error) {
 	}
 }
 
-// preparingEvery is how often a process looks whether it has prepared for a lease.
+// preparingEvery is how often a process checks whether it has prepared for a lease.
 const preparingEvery = 20 * time.Millisecond
 
 // Waiting counts, by observer, the rows that wait for observers. In a repository that
@@ -278,5 +279,5 @@ func (r *Repository) Documents(ctx context.Context) (int, error) {
 	return s.Documents, err
 }
 
-// Failure returns why the observers of this process have stopped by themselves, or nil.
+// Failure returns the error that has stopped the observers of this process, or nil.
 func (r *Repository) Failure() error { return r.pipeline.Err() }

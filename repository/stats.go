@@ -11,15 +11,15 @@ import (
 type Stats struct {
 	counts.Counts
 
-	Backlog              map[string]int `json:"backlog"` // rows each observer has to run on
-	Dead                 int64          `json:"dead"`    // rows given up on since this process began
+	Backlog              map[string]int `json:"backlog"` // number of rows on which each observer has to run
+	Dead                 int64          `json:"dead"`    // rows that observers have given up on since this process began
 	OldestNotificationMS float64        `json:"oldest_notification_ms"`
 	FetchToSearchableMS  LatencyMS      `json:"fetch_to_searchable_ms"`
 	Observers            []ObserverRuns `json:"observers"`
 }
 
-// LatencyMS is a distribution in milliseconds, over the last 2,000 pages. Pages that were
-// loaded and cannot be found yet are included with the time that they are expected to take
+// LatencyMS is a distribution in milliseconds, over the last 2,000 pages. It includes
+// loaded pages that cannot be found yet, with the time that they are expected to take
 // (observers.Tracker.Expected). N counts the pages found since the process began.
 type LatencyMS struct {
 	P50 float64 `json:"p50"`
@@ -38,8 +38,8 @@ type ObserverRuns struct {
 	BusyMS    float64 `json:"busy_ms"`
 }
 
-// Stats counts at one snapshot. If nothing was committed since the last call, in this or an
-// earlier process, it returns the counts of that call.
+// Stats counts at one snapshot. If nothing has been committed since the last call, in this
+// or an earlier process, it returns the counts of that call.
 func (r *Repository) Stats(ctx context.Context) (*Stats, error) {
 	s := r.Live()
 	var err error

@@ -35,12 +35,13 @@ func (r *Repository) startTracing(ctx context.Context) (err error) {
 	t := &r.tracing
 	if r.shared() {
 		// Several processes may use the directory, and each knows only its own times. A killed
-		// process would leave a file of its own for ever.
+		// process would leave its file for ever.
 		t.clock = new(trace.Clock)
 	} else if t.clock, err = trace.OpenClock(filepath.Join(r.dir, clockName)); err != nil {
 		return fmt.Errorf("open the repository: %w", err)
 	}
-	// Before anything is loaded, because nothing is known about times before the first sample.
+	// Take a sample before anything is loaded, because nothing is known about times before the
+	// first sample.
 	r.noteTime()
 	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	t.work.Go(func() { r.keepTime(ctx) })
@@ -55,7 +56,7 @@ func (r *Repository) noteTime() {
 	}
 }
 
-// keepTime records the times of timestamps until ctx ends, and then a last time.
+// keepTime records the times of timestamps until ctx ends, and then one last time.
 func (r *Repository) keepTime(ctx context.Context) {
 	for sleep.For(ctx, clockEvery) == nil {
 		r.noteTime()
@@ -101,7 +102,7 @@ type Freshness struct {
 }
 
 // Freshness returns when the newest content of a URL was loaded, and since when it can be
-// found. It is the short form of Trace, for many pages at a time.
+// found. It is a short form of Trace, for many pages at a time.
 func (r *Repository) Freshness(ctx context.Context, u page.URL) (Freshness, error) {
 	source := trace.Source{DB: r.db, Log: r.tracing.log, Clock: r.tracing.clock}
 	j, err := source.Journey(ctx, u)

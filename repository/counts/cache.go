@@ -14,39 +14,41 @@ import (
 // A Cache keeps counts, so that counting again costs work in proportion to what was written since.
 //
 // It divides the rows of each part into ranges of about a thousand cells, and keeps a tally of each
-// range with the timestamp of the snapshot in which it was counted. Each commit tells the cache which
-// cells it wrote (Written). Read counts the ranges again that were written since, and adds up.
+// range with the timestamp of the snapshot at which it was counted. Each commit tells the cache which
+// cells it wrote (Written). Read recounts the ranges that have been written since, and returns the
+// sum of all.
 //
 // # Why the sum is right
 //
 //  1. A range holds for a snapshot if nothing was committed in it between its own snapshot and that
-//     one. Written is told of a commit after it has become visible, so for a moment Read may answer with a
-//     range as it was before a commit that its snapshot sees. The next Read counts the range again,
-//     because the commit is above its timestamp.
-//  2. A range that is being counted sees all commits up to its timestamp. Those above may be told
-//     at any time after the snapshot was taken. So from before that moment on they are noted
-//     (during), and told again to the ranges that were counted.
-//  3. One Read runs at a time, and its snapshot is not older than that of the Read before.
+//     one. Written is called after a commit has become visible, so for a moment Read may use a range as it
+//     was before a commit that its snapshot sees. The next Read counts the range again, because the commit
+//     is above its timestamp.
+//  2. The count of a range sees all commits up to its timestamp. Written may be called with later
+//     ones at any time after the snapshot was taken. So from before that moment, the cache notes
+//     them (during), and applies them again to the ranges that were counted.
+//  3. Only one Read runs at a time, and its snapshot is not older than that of the Read before it.
 //  4. All fields of a tally are whole numbers, so it does not matter how rows are divided.
 //  5. Rank states are not only in rows: a large run of the observer rank leaves a journal, which counts at
-//     once and reaches the rows later. While there is one, what is counted of ranks is not kept.
+//     once and reaches the rows later. While there is a journal, the cache does not keep the counts of
+//     ranks.
 //
 // # Rejected
 //
 // Counters that the observers' transactions add to. Most of what is counted is cheap for an
-// observer to know, but not all of it: that a URL is known in no other way, or that a member was
-// the last of its cluster, takes a read of other rows in every transaction.
+// observer to know, but not all of it: to know that nothing else makes a URL known, or that a
+// member was the last of its cluster, every transaction would have to read other rows.
 type Cache struct {
 	reading chan struct{} // holds a token while Read runs
-	cells   int           // in a range, at first
+	cells   int           // in a new range
 
 	mu        sync.Mutex
-	documents bool // what the part "urls" was counted with
+	documents bool // how the part "urls" was counted
 	parts     map[string]*ranges
 	changed   bool // since Decode
 
-	counting bool          // a Read has taken its snapshot, or will take it
-	during   []writtenCell // since then
+	counting bool          // a Read has taken its snapshot, or is about to
+	during   []writtenCell // written since then
 }
 
 // A writtenCell is a cell with the timestamp of a commit that wrote it.
@@ -61,12 +63,12 @@ func NewCache() *Cache {
 }
 
 const (
-	fewRanges = 64      // are kept even if most of them are stale
+	fewRanges = 64      // so few ranges are kept even if most of them are stale
 	maxDuring = 1 << 16 // written cells that are noted while a Read runs
 )
 
-// Written tells the cache which cells were written at a commit timestamp. It may be called by several
-// goroutines at a time.
+// Written tells the cache which cells were written at a commit timestamp. It is safe for concurrent
+// use.
 func (c *Cache) Written(commit uint64, cells iter.Seq[txn.Cell]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,13 +92,13 @@ func (c *Cache) written(cell txn.Cell, commit uint64) {
 		r.write(cell.Row, commit)
 		c.changed = true
 		if r.stale > len(r.list)/2 && len(r.list) >= fewRanges {
-			delete(c.parts, p.name) // much is being loaded: the next Read counts all of it
+			delete(c.parts, p.name) // much is being loaded: the next Read counts everything
 		}
 	}
 }
 
-// Read counts as of a snapshot. begin takes it, and at returns further transactions that read at
-// its timestamp. Read rolls all of them back.
+// Read counts as of a snapshot. begin returns a transaction that takes it, and at returns
+// further transactions that read at its timestamp. Read rolls all of them back.
 func (c *Cache) Read(ctx context.Context, begin func(context.Context) (*txn.Txn, error), at func(context.Context, uint64) (*txn.Txn, error)) (Counts, error) {
 	select {
 	case c.reading <- struct{}{}:
@@ -132,11 +134,11 @@ func (c *Cache) startCounting() {
 	c.counting = true
 }
 
-// endCounting tells the ranges again what was written since startCounting.
+// endCounting applies to the ranges again what was written since startCounting.
 func (c *Cache) endCounting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.during) > maxDuring { // not all of it is known
+	if len(c.during) > maxDuring { // not all of it was noted
 		clear(c.parts)
 	}
 	for _, w := range c.during {
@@ -151,14 +153,14 @@ func (c *Cache) forget(part string) {
 	delete(c.parts, part)
 }
 
-// Changed reports whether Encode would return anything but what was decoded.
+// Changed reports whether Encode would return anything other than what was decoded.
 func (c *Cache) Changed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.changed
 }
 
-// A countedPart is a part with what was counted of it again.
+// A countedPart is a part with its new counts.
 type countedPart struct {
 	part   *part
 	ranges *ranges
@@ -167,7 +169,7 @@ type countedPart struct {
 	list   [][]rowRange // of each span
 }
 
-// countStale counts, in all parts at a time, what was written since it was counted.
+// countStale counts, in all parts at the same time, what was written since the last count.
 func (c *Cache) countStale(ctx context.Context, f facts, at func(context.Context) (*txn.Txn, error)) ([]countedPart, error) {
 	list := c.stale(f)
 	g, ctx := errgroup.WithContext(ctx)
@@ -188,7 +190,7 @@ func (c *Cache) countStale(ctx context.Context, f facts, at func(context.Context
 	return list, g.Wait()
 }
 
-// stale returns what is to be counted again.
+// stale returns what must be counted again.
 func (c *Cache) stale(f facts) (list []countedPart) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +231,7 @@ func (p *part) countRanges(ctx context.Context, tx *txn.Txn, in span, size int) 
 	return list, nil
 }
 
-// keep keeps what was counted, and adds up.
+// keep stores the new counts and returns the sum of all.
 func (c *Cache) keep(list []countedPart) (sum tally) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

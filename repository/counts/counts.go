@@ -13,7 +13,7 @@ import (
 )
 
 // Version is the version of the meaning of Counts, and of the form in which a Cache is stored. It
-// rises when anything is counted in another way, because counts are stored (repository/closed.go).
+// rises when anything is counted differently, because counts are stored (repository/closed.go).
 const Version = 4
 
 // Counts says what a repository holds.
@@ -24,7 +24,7 @@ type Counts struct {
 	Gone      int `json:"gone"`
 	Failed    int `json:"failed"` // every fetch failed
 	Other     int `json:"other"`
-	// Unreadable are those of Other that are documents without a text that can be read.
+	// Unreadable counts those of Other that are documents whose text cannot be read.
 	Unreadable observers.Unreadable `json:"unreadable,omitzero"`
 	Clusters   int                  `json:"clusters"`
 	Indexed    int                  `json:"indexed"`
@@ -51,10 +51,10 @@ func Read(ctx context.Context, tx *txn.Txn) (Counts, error) {
 	return sum.counts(facts.tolerance), nil
 }
 
-// facts about the whole repository say how to count.
+// facts say how to count: what holds for the whole repository.
 type facts struct {
 	documents bool // documents of some format are indexed
-	journal   bool // some rank states are in the journal only
+	journal   bool // some rank states are only in the journal
 	tolerance float64
 }
 

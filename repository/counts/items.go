@@ -18,8 +18,8 @@ type item struct {
 // errStopped ends a scan whose caller wants no more.
 var errStopped = errors.New("stopped")
 
-// byKey scans a group, and yields an item for all rows of a key. add adds each cell; if its error is
-// txn.ErrStop, that item is the last.
+// byKey scans a group, and yields an item for each key, made of all its rows. add adds each cell; if
+// it returns txn.ErrStop, that item is the last.
 func byKey(ctx context.Context, tx *txn.Txn, in span, group, column string, key func(row []byte) ([]byte, error), add func(it *item, name, data []byte) error) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		var it item
@@ -47,10 +47,10 @@ func byKey(ctx context.Context, tx *txn.Txn, in span, group, column string, key 
 	}
 }
 
-// wholeRow is the key of groups with one row for each key.
+// wholeRow returns the key of groups with one row for each key.
 func wholeRow(row []byte) ([]byte, error) { return row, nil }
 
-// merge yields the items of several scans, those of the same key as one.
+// merge yields the items of several scans. It unites those with the same key.
 func merge(scans ...iter.Seq2[item, error]) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		heads := make([]*head, 0, len(scans))
@@ -82,7 +82,7 @@ func merge(scans ...iter.Seq2[item, error]) iter.Seq2[item, error] {
 	}
 }
 
-// head is the first item of a scan that was not merged yet.
+// head is the first item of a scan that is not merged yet.
 type head struct {
 	next func() (item, error, bool)
 	item item
@@ -92,7 +92,7 @@ type head struct {
 
 func (h *head) advance() { h.item, h.err, h.ok = h.next() }
 
-// leastOf returns a head with the least key, or with an error; nil if all scans have ended.
+// leastOf returns a head with the least key, or with an error, or nil if all scans have ended.
 func leastOf(heads []*head) (least *head) {
 	for _, h := range heads {
 		if h.ok && (least == nil || h.err != nil || least.err == nil && h.item.key < least.item.key) {

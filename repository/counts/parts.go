@@ -13,21 +13,21 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// A part is a group of counts that the same rows decide, whatever other rows say. It is counted
-// by a scan that can begin and end at any row.
+// A part is a group of counts that the same rows decide, whatever other rows say. A scan that
+// can begin and end at any row counts it.
 type part struct {
 	name string
-	// groups have the cells that decide.
+	// groups have the cells that decide the counts.
 	groups []string
-	// scan yields what there is in a span, by key. A key is the beginning of all rows that
-	// belong to it. An error is the last that is yielded.
+	// scan yields the items in a span, by key. A key is the beginning of all rows that
+	// belong to it. An error is the last element.
 	scan func(context.Context, *txn.Txn, span) iter.Seq2[item, error]
 }
 
-// A span is the rows from from to below to; "" means no bound.
+// A span is the rows from from up to, but without, to; "" means no bound.
 type span struct{ from, to string }
 
-// parts returns all parts. documents says that documents without a text are counted.
+// parts returns all parts. documents says whether documents without a text are counted.
 func parts(documents bool) []part {
 	if documents {
 		return withDocuments
@@ -56,7 +56,7 @@ func makeParts(documents bool) []part {
 // scanLinks yields pair rows.
 func scanLinks(ctx context.Context, tx *txn.Txn, in span) iter.Seq2[item, error] {
 	return byKey(ctx, tx, in, schema.GroupLink, "", wholeRow, func(it *item, _, _ []byte) error {
-		it.tally[links] = 1 // however many columns it has: a list can have several parts
+		it.tally[links] = 1 // one, however many columns the row has: a list can have several parts
 		return nil
 	})
 }
@@ -131,15 +131,15 @@ func scanKnown(ctx context.Context, tx *txn.Txn, in span, documents bool) iter.S
 	}
 }
 
-// scanFetched yields fetched URLs: which of them have only failed fetches, and which are documents
-// without a text, if documents are indexed. It reads no values otherwise.
+// scanFetched yields fetched URLs: which of them have only failed fetches and, if documents are
+// indexed, which are documents without a text. If documents are not indexed, it reads no values.
 func scanFetched(ctx context.Context, tx *txn.Txn, in span, documents bool) iter.Seq2[item, error] {
 	column := ""
 	if documents {
 		column = schema.FetchContent.Name
 	}
 	return byKey(ctx, tx, in, schema.GroupFetch, column, wholeRow, func(it *item, name, data []byte) error {
-		if it.cells == 1 && string(name) == schema.FetchFailure.Name { // the content would come before it
+		if it.cells == 1 && string(name) == schema.FetchFailure.Name { // the content would come before this column
 			it.tally[failed] = 1
 		}
 		if data == nil {
@@ -149,7 +149,7 @@ func scanFetched(ctx context.Context, tx *txn.Txn, in span, documents bool) iter
 	})
 }
 
-// countUnreadable counts a fetch in force if it is a document that is indexed with a setting, but
+// countUnreadable counts a fetch in force if it is a document of a type that a setting adds, but
 // has no text.
 func countUnreadable(ctx context.Context, tx *txn.Txn, it *item, content []byte) error {
 	if !schema.MayBeDocument(content) {

@@ -8,7 +8,7 @@ import (
 
 const (
 	rangeCells = 1024    // cells in a range, at first
-	maxRanges  = 1 << 15 // in a part; then they are united in pairs
+	maxRanges  = 1 << 15 // in a part; with more, they are united in pairs
 )
 
 // ranges are the ranges into which the rows of a part are divided, ascending. The first begins
@@ -19,15 +19,15 @@ type ranges struct {
 	stale int // ranges that are stale
 }
 
-// A rowRange is a range of rows with what was counted there.
+// A rowRange is a range of rows with its counts.
 type rowRange struct {
 	start   string
 	tally   tally
 	counted uint64 // timestamp of the snapshot
-	stale   bool   // something was written since, or it was never counted
+	stale   bool   // something has been written since, or it was never counted
 }
 
-// newRanges are one range that has to be counted.
+// newRanges returns a single range, which has to be counted.
 func newRanges(size int) *ranges {
 	return &ranges{list: []rowRange{{stale: true}}, size: size, stale: 1}
 }
@@ -57,8 +57,8 @@ func (r *ranges) staleSpans() (list []span) {
 	return list
 }
 
-// replace puts the ranges that were counted of each span into the place of those that were there,
-// and returns the sum.
+// replace replaces the ranges of each span with the newly counted ones, and returns the sum of
+// all ranges.
 func (r *ranges) replace(spans []span, counted [][]rowRange) (sum tally) {
 	var list []rowRange
 	rest := r.list
@@ -90,7 +90,7 @@ func indexOf(list []rowRange, start string) int {
 	return i
 }
 
-// unite makes one range of each two.
+// unite makes one range of each pair.
 func (r *ranges) unite() {
 	half := r.list[:0]
 	for i := 0; i < len(r.list); i += 2 {

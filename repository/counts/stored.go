@@ -9,7 +9,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// Encode returns the cache in a form for Decode; nil if it is empty.
+// Encode returns the cache in a form for Decode, or nil if the cache is empty.
 //
 // The form is: 1 if documents without a text are counted, and the number of parts. For each part:
 // its name, the cells of a new range, the number of ranges; for each, the length of the prefix that
@@ -60,8 +60,8 @@ func (r *ranges) encode(b []byte) []byte {
 	return b
 }
 
-// Decode makes the cache what it was when it was encoded. now is a timestamp of which it is known
-// that nothing was written between then and now.
+// Decode restores an encoded cache. now is a timestamp; nothing may have been written between the
+// time of encoding and now.
 func (c *Cache) Decode(b []byte, now uint64) error {
 	d := wire.NewDecoder(b)
 	documents := d.Byte() == 1
@@ -69,7 +69,7 @@ func (c *Cache) Decode(b []byte, now uint64) error {
 	for n := d.Uint(); n > 0 && !d.Failed(); n-- {
 		name := d.Text()
 		if !slices.ContainsFunc(parts(documents), func(p part) bool { return p.name == name }) || known[name] != nil {
-			d.Fail() // Encode would not write it
+			d.Fail() // Encode would not write this
 		}
 		known[name] = decodeRanges(d, now)
 	}

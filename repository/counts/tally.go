@@ -6,8 +6,8 @@ import (
 	"github.com/webindexer/indexer/schema"
 )
 
-// A tally is what is counted of a range of rows. All of it are whole numbers, so the sum over
-// ranges does not depend on how rows are divided into ranges.
+// A tally has the counts of a range of rows. All its fields are whole numbers, so the sum
+// over ranges does not depend on how rows are divided into ranges.
 type tally [fields]int64
 
 const (
@@ -26,14 +26,14 @@ const (
 	rankEdges
 	rankPassing      // URLs that pass rank along edges
 	residualSum      // in units of residualUnit, rounded down
-	residualGreatest // the same
+	residualGreatest // also in units of residualUnit
 	fields
 )
 
-// residualUnit makes a sum of residuals fit for 2^27 times the average rank.
+// residualUnit is chosen so that a sum of residuals of 2^27 times the average rank still fits.
 const residualUnit = 1.0 / (1 << 36)
 
-// add adds what was counted of other rows.
+// add adds the counts of other rows.
 func (t *tally) add(o *tally) {
 	greatest := max(t[residualGreatest], o[residualGreatest])
 	for i, n := range o {

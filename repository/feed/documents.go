@@ -1,5 +1,5 @@
 // Package feed reads from one snapshot of a repository the records that package export
-// writes. Both are separate so that a format knows nothing of the store.
+// writes. The two packages are separate so that formats know nothing about the store.
 package feed
 
 import (
@@ -29,11 +29,11 @@ type Result struct {
 	// TS is the timestamp of the exported state; snapshot.Moment{TS: …} exports it again.
 	TS uint64
 	// Unsettled counts the documents that were about to change or disappear at a moment of
-	// the past. They are exported as the index had them, with what the repository knew. There
-	// are none at a quiescent moment.
+	// the past. They are exported as the index had them, with what the repository knew at
+	// that moment. There are none at a quiescent moment.
 	Unsettled int
 	// Captures counts the stored responses in a WACZ: pages, resources and redirects. Missing
-	// counts the resources that are not stored, or were stored without their bodies.
+	// counts the resources that are not stored, or are stored without their bodies.
 	Captures, Missing int
 }
 
@@ -42,11 +42,11 @@ type Options struct {
 	export.Choice
 	Threshold float64                          // of similar pairs; 0: export.DefaultThreshold
 	URLs      []page.URL                       // the pages of a WACZ, at most MaxPages
-	Tell      func(format string, args ...any) // says now and then how far the export is; may be nil
+	Tell      func(format string, args ...any) // is called from time to time with the progress; may be nil
 	snapshot.ClusterOptions
 }
 
-// Write writes a table in a format, as of the snapshot that tx reads. Whatever does not fit
+// Write writes a table in a format, as of the snapshot that tx reads. What does not fit
 // into memory goes into unnamed files in the scratch directory. After an error of w or of
 // the store, the output is incomplete.
 func Write(ctx context.Context, db *txn.DB, tx *txn.Txn, opts Options, w io.Writer) (_ Result, err error) {

@@ -40,8 +40,8 @@ func (e *exporter) hosts() (err error) {
 	return e.writeHosts(h)
 }
 
-// ranksOf adds host and rank of each row with a column: schema.RankState, or schema.State
-// for URLs that were fetched and have no rank state, because no link leads to or from them.
+// ranksOf adds the host and rank of each row with a column: schema.RankState, or
+// schema.State for fetched URLs without a rank state, to or from which no link leads.
 func (e *exporter) ranksOf(column txn.Column, urls *export.Sorter) error {
 	return e.scan(column.Group, func(row string, cols []txn.Version) error {
 		for _, col := range cols {
@@ -89,13 +89,13 @@ func sumByHost(urls *export.Sorter) (*hostTable, error) {
 		return nil
 	})
 	if err == nil && uint64(len(h.names)) > harmonic.MaxNodes {
-		err = fmt.Errorf("there are %d hosts, at most %d can be ranked", len(h.names), uint64(harmonic.MaxNodes))
+		err = fmt.Errorf("there are %d hosts, but at most %d can be ranked", len(h.names), uint64(harmonic.MaxNodes))
 	}
 	return h, err
 }
 
-// hostGraph returns the graph of hosts. It has an edge from one host to another if a rank
-// is passed along a link or redirect from a URL of one to a URL of the other.
+// hostGraph returns the graph of hosts. It has an edge from one host to another if a link
+// or redirect from a URL of the first to a URL of the second passes on rank.
 func (e *exporter) hostGraph(h *hostTable) (_ *harmonic.Graph, err error) {
 	edges := export.NewSorter(e.scratch, 0)
 	defer func() { err = errors.Join(err, edges.Close()) }()
@@ -116,7 +116,7 @@ func (e *exporter) hostGraph(h *hostTable) (_ *harmonic.Graph, err error) {
 	return b.Graph(), err
 }
 
-// addEdges adds target and source, as numbers, of each edge between two hosts, each once:
+// addEdges adds the target and source, as numbers, of each edge between two hosts once:
 // targets ascend, so the URLs of one host are adjacent. A URL without a rank, which exists
 // only while observers have work left, belongs to no host.
 func (h *hostTable) addEdges(edges *export.Sorter, row string, targets []string) error {

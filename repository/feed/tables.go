@@ -33,7 +33,7 @@ func (e *exporter) links(out export.Sink[export.Link]) error {
 		return nil
 	})
 	if err != nil {
-		return err // and no Close: an incomplete Parquet file must not look complete
+		return err // without Close: an incomplete Parquet file must not look complete
 	}
 	return out.Close()
 }
@@ -116,7 +116,7 @@ func (e *exporter) invertedIndex() (err error) {
 }
 
 // similar writes the pairs of documents whose main contents are similar. The sketches are
-// those of the index files, made anew of the texts of this moment.
+// like those of the index files, but made again from the texts of this moment.
 func (e *exporter) similar() (err error) {
 	pairs, err := export.NewSimilar(e.scratch, 0, e.threshold)
 	if err != nil {

@@ -26,7 +26,7 @@ func (e *exporter) archive(urls []page.URL) error {
 	listed := make(map[page.URL]bool)
 	for _, u := range urls {
 		if listed[u] {
-			continue // a page has one line: readers take its id for unique
+			continue // a page has only one line: readers expect its id to be unique
 		}
 		listed[u] = true
 		a.tell("%d of %d pages written", a.res.Documents, len(urls))
@@ -44,7 +44,7 @@ type archiver struct {
 	seen map[page.URL]bool
 }
 
-// page adds a page and its resources. A URL that redirects is a page, too: replay tools follow
+// page adds a page and its resources. A URL that redirects is also a page: replay tools follow
 // the stored redirects.
 func (a *archiver) page(u page.URL) error {
 	last, err := a.follow(u)
@@ -108,10 +108,10 @@ func (a *archiver) follow(u page.URL) (*page.Fetch, error) {
 	return nil, nil
 }
 
-// fetch reads the fetch in force of a URL; nil if there is none. It is whole if a browser would
-// do the same with what is stored as with the response: a redirect, a success whose body is
-// stored, or a response that there is nothing. Bodies of the latter are not stored, and
-// renderings had none. A PDF document counts as whole with its text.
+// fetch reads the fetch in force of a URL, or nil if there is none. The fetch is whole if a
+// browser would do the same with what is stored as with the response: a redirect, a success
+// whose body is stored, or a response that says that there is nothing. Bodies of the last kind
+// are not stored, and renderings had none. A PDF document counts as whole with its text.
 func (a *archiver) fetch(u page.URL) (f *page.Fetch, whole bool, err error) {
 	tx := a.reader.Document()
 	stored, err := schema.ReadInForce(a.ctx, tx, u)
@@ -138,7 +138,7 @@ func isGone(f *page.Fetch) bool {
 	return f.Status == http.StatusNotFound || f.Status == http.StatusGone
 }
 
-// resources returns the resources of a page: those that it asked for when it was rendered,
+// resources returns the resources of a page: those that it requested when it was rendered,
 // or those that its HTML names.
 func (a *archiver) resources(f *page.Fetch) ([]page.URL, error) {
 	form, err := observers.FormOf(a.ctx, a.reader.Document(), f.URL)

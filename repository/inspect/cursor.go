@@ -13,12 +13,12 @@ import (
 	"github.com/webindexer/indexer/schema"
 )
 
-// ErrCursor says that a cursor does not come from an inspection of the same URL.
+// ErrCursor means that a cursor does not come from an inspection of the same URL.
 var ErrCursor = errors.New("not a cursor of this URL")
 
-// cursor says where the lists of an inspection were cut: after the last entry of each that
-// was shown. The order of entries never changes, so an entry that stays is shown exactly
-// once, whatever is added or removed between inspections.
+// cursor says where the lists of an inspection were cut: after the last shown entry of
+// each. The order of entries never changes, so an entry that stays is shown exactly once,
+// whatever is added or removed between inspections.
 type cursor struct {
 	members  place // after a URL
 	outlinks place // after a URL and n links to it
@@ -32,7 +32,7 @@ type place struct {
 	shown int // how many entries precede the position, for people
 }
 
-// pass moves one entry on.
+// pass moves on by one entry.
 func (p *place) pass(after string) {
 	if p.after != after {
 		p.after, p.n = after, 0
@@ -41,7 +41,7 @@ func (p *place) pass(after string) {
 	p.shown++
 }
 
-// places are the parts of a cursor, in the order of its text.
+// places returns the parts of a cursor, in the order of its text.
 func (c *cursor) places() []*place { return []*place{&c.members, &c.outlinks, &c.inlinks} }
 
 // maxCursor bounds a cursor, which has three places of at most two URLs each.
@@ -66,8 +66,8 @@ func digestOfURL(u page.URL) []byte {
 	return sum[:8]
 }
 
-// parseCursor is the inverse of text; "" is the beginning of all lists. The error matches
-// ErrCursor.
+// parseCursor returns the inverse of text; "" is the beginning of all lists. The error
+// matches ErrCursor.
 func parseCursor(u page.URL, text string) (c cursor, err error) {
 	if text == "" {
 		return c, nil

@@ -59,8 +59,7 @@ var decoders = map[txn.Column]func([]byte) (any, error){
 	}),
 }
 
-// inParts lists the columns of lists that are stored in parts, each part in a column of its
-// own.
+// inParts lists the columns of lists that are stored in parts, each part in its own column.
 var inParts = []txn.Column{schema.Links, schema.Inverted, schema.Inverting, schema.Anchors, schema.Edges}
 
 // decoderOf returns the decoder of a column, or of the list that the column is a part of.
@@ -81,7 +80,7 @@ func decodeLinkPart(b []byte) ([]schema.TargetLinks, error) {
 	return links, err
 }
 
-// decodeEdges decodes a part of the stored edges, with URLs in place of rows.
+// decodeEdges decodes a part of the stored edges, with URLs instead of rows.
 func decodeEdges(b []byte) (any, error) {
 	e, _, err := schema.DecodeEdgePart(b)
 	if err != nil {

@@ -14,12 +14,12 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// ErrNoIcon says that no icon of a site is stored.
+// ErrNoIcon means that no icon of a site is stored.
 var ErrNoIcon = errors.New("there is no stored icon")
 
-// maxIcons bounds how many URLs of a site are examined that may be its icon by their names, and
-// maxSquares how many further ones that can be the icon only of a site that names them. A site
-// has a few; one with more gets the best of the first ones, in the order of their rows.
+// maxIcons bounds how many URLs of a site are examined whose names say that they may be its icon.
+// maxSquares bounds how many others are, which can be the icon only if the site names them. A
+// site has a few; a site with more gets the best of the first, in the order of their rows.
 const (
 	maxIcons   = 500
 	maxSquares = 5000
@@ -28,11 +28,11 @@ const (
 // SiteIcon is the icon of a site.
 type SiteIcon struct {
 	URL page.URL `json:"url"` // "" if the site has none
-	// Version identifies the image: hexadecimal digits that change with it.
+	// Version identifies the image: hexadecimal digits that change when the image does.
 	Version string `json:"version"`
 }
 
-// Icons returns the icons of the sites of some URLs, in the same order.
+// Icons returns the icons of the sites of urls, in the same order.
 func Icons(ctx context.Context, db *txn.DB, urls []page.URL) ([]SiteIcon, error) {
 	icons := make([]SiteIcon, len(urls))
 	err := db.View(ctx, func(tx *txn.Txn) (err error) {
@@ -49,8 +49,8 @@ func Icons(ctx context.Context, db *txn.DB, urls []page.URL) ([]SiteIcon, error)
 	return icons, err
 }
 
-// readIconsAhead reads what the choice of each site's icon begins with, at the same time for all
-// sites: on a table that several processes share, each read takes milliseconds.
+// readIconsAhead reads, for all sites at the same time, what the choice of each site's icon
+// reads first: on a table that several processes share, each read takes milliseconds.
 func readIconsAhead(ctx context.Context, tx *txn.Txn, urls []page.URL) error {
 	var roots, pages []string
 	for _, u := range urls {
@@ -85,8 +85,8 @@ func Icon(ctx context.Context, db *txn.DB, u page.URL) (image []byte, err error)
 	return image, nil
 }
 
-// A site has the icon at /favicon.ico; or else the one that its front page names; or else one on
-// its host that is called like an icon. These are the places of an icon.
+// A site's icon is the one at /favicon.ico, or else the one that its front page names, or else
+// one on its host whose name is that of an icon. These are the places of an icon.
 const (
 	placeRoot = iota
 	placeNamed
@@ -99,13 +99,13 @@ type placedIcon struct {
 	place int
 }
 
-// comparePlaced orders icons of one site, the best first.
+// comparePlaced orders the icons of a site, the best first.
 func comparePlaced(a, b placedIcon) int {
 	return cmp.Or(cmp.Compare(a.place, b.place), page.CompareIcons(a.URL, b.URL))
 }
 
-// iconOf chooses the icon of a site among all URLs with its host and port, by https and by http,
-// and those that its front pages name.
+// iconOf chooses the icon of a site from all https and http URLs with its host and port, and
+// those that its front pages name.
 func iconOf(ctx context.Context, tx *txn.Txn, u page.URL) (SiteIcon, error) {
 	var best placedIcon
 	for _, front := range fronts(u) {
@@ -120,7 +120,7 @@ func iconOf(ctx context.Context, tx *txn.Txn, u page.URL) (SiteIcon, error) {
 	return best.SiteIcon, nil
 }
 
-// fronts are the front pages of a site by https and by http.
+// fronts returns the front pages of a site by https and by http.
 func fronts(u page.URL) []page.URL {
 	if u.Site() == "" {
 		return nil
@@ -143,7 +143,7 @@ func firstIcon(ctx context.Context, tx *txn.Txn, front page.URL) (placedIcon, er
 	return placedIcon{other, placeElse}, err
 }
 
-// otherIcon returns the best icon below a front page that is an icon by its own name.
+// otherIcon returns the best of the URLs below a front page whose names are those of icons.
 func otherIcon(ctx context.Context, tx *txn.Txn, front page.URL) (best SiteIcon, err error) {
 	icons, squares := 0, 0
 	err = tx.ScanPrefix(ctx, schema.GroupIcon, schema.URLRow(front), func(row string, cols []txn.Version) error {
@@ -166,7 +166,8 @@ func otherIcon(ctx context.Context, tx *txn.Txn, front page.URL) (best SiteIcon,
 	return best, err
 }
 
-// storedIcon returns the icon at a URL, from one of some columns; the zero value if there is none.
+// storedIcon returns the icon at a URL, from one of these columns, or the zero value if there is
+// none.
 func storedIcon(ctx context.Context, tx *txn.Txn, u page.URL, columns ...txn.Column) (SiteIcon, error) {
 	for _, c := range columns {
 		v, err := tx.Get(ctx, schema.URLRow(u), c)

@@ -20,13 +20,13 @@ import (
 // Source is what an inspection reads; *repository.Repository is one.
 type Source interface {
 	DB() *txn.DB
-	Dir() string  // where temporary files may lie
+	Dir() string  // directory for temporary files
 	Backlog() int // rows that wait for observers
 }
 
 // Inspection is everything the repository knows about one URL. Its JSON has the fields of
 // all parts in this order, as if they were one struct; the parts exist so that writers of
-// long lists can write what lies between the lists.
+// long lists can write what comes between the lists.
 type Inspection struct {
 	Head
 	Members []page.URL `json:"members"`
@@ -57,7 +57,7 @@ type Ranks struct {
 	// (semantics.md section 6). A URL in no cluster is a document of its own. Rank is nil
 	// for a URL that was neither fetched nor linked to, which has none.
 	Rank *float64 `json:"rank"`
-	// URLRank is the share of this URL; nil where Rank is.
+	// URLRank is the share of this URL. It is nil if Rank is.
 	URLRank *float64 `json:"url_rank"`
 }
 
@@ -72,7 +72,7 @@ type Tail struct {
 	NeededBy []page.URL `json:"needed_by,omitempty"`
 	Indexed  bool       `json:"indexed"`
 	Reason   string     `json:"reason"`
-	// Failure describes the newest failed fetch, if there was one.
+	// Failure describes the newest failed fetch, if any.
 	Failure string `json:"failure,omitempty"`
 	// Pending is how many rows, of all URLs, wait for observers: the inspection may be about
 	// to change.
@@ -116,9 +116,9 @@ func URL(ctx context.Context, src Source, u page.URL, opts Options) (*Inspection
 // inspector reads what is known about a URL at one snapshot.
 type inspector struct {
 	*Inspection           // without lists
-	outlinks    []Outlink // all of them: they come from one page, which was in memory once
+	outlinks    []Outlink // all of them: they come from one page, which has been in memory before
 	cluster     *snapshot.Cluster
-	clustered   bool            // cluster is the one of the URL; otherwise it is the URL alone
+	clustered   bool            // cluster is that of the URL; otherwise it is the URL alone
 	key         page.ContentKey // of the cluster, if clustered
 
 	db     *txn.DB
@@ -280,7 +280,7 @@ func (i *inspector) whyNoText(ctx context.Context) (string, error) {
 		return other, nil
 	}
 	whole, err := readCopy(ctx, i.tx, i.URL)
-	if errors.Is(err, ErrNoCopy) { // verify reports it
+	if errors.Is(err, ErrNoCopy) { // verify reports this
 		return other, nil
 	} else if err != nil {
 		return "", err

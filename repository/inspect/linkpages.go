@@ -11,8 +11,8 @@ import (
 )
 
 // PageLinks are the links between a document and one other page. People ask which pages
-// link to a document; for them a page that links to it with three anchors is one page.
-// Programs get each link by itself (semantics.md section 5).
+// link to a document; for them, a page that links to it with three anchors is one page.
+// Programs get each link separately (semantics.md section 5).
 type PageLinks struct {
 	URL     page.URL `json:"url"`
 	Anchors []string `json:"anchors"` // each once, in byte order; links without text have none
@@ -48,8 +48,8 @@ func outPages(links []Outlink) []PageLinks {
 }
 
 // inPages groups inlinks by their source, in the order in which sources first appear. It
-// keeps the pages in a window, and a digest of every other page to count it: URLs and
-// anchors may be long.
+// keeps the pages in a window, and only a digest of every other page, to count it: URLs
+// and anchors may be long.
 type inPages struct {
 	window Window
 	shown  []PageLinks
@@ -85,7 +85,7 @@ func (p *inPages) list() []PageLinks {
 }
 
 // LinkTotals counts the pages that link to the URL's cluster, and their links. It reads all
-// of them, unless a visit did.
+// of them, unless a visit has already done so.
 func (i *Inspected) LinkTotals() (pages, links int, err error) {
 	if i.inPages < 0 || i.inlinks < 0 {
 		if i.inPages, i.inlinks, err = i.read.cluster.CountSources(); err != nil {

@@ -11,20 +11,20 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Options say what to tell about a URL.
+// Options say what to show about a URL.
 type Options struct {
 	At    snapshot.Moment
 	Limit int // entries of each list; 0: all
-	// After is the Next of an earlier inspection of the same URL, whose lists this one
-	// continues. "": from the beginning.
+	// After is the Next of an earlier inspection of the same URL, whose lists this
+	// inspection continues. "" begins at the beginning.
 	After string
 	// KnownMembers is as in snapshot.ClusterOptions.
 	KnownMembers int
 }
 
-// Inspected is an inspection whose lists may be longer than memory. They are not set;
-// methods visit them, each list at most once. It is valid within the function that gets
-// it.
+// Inspected is an inspection whose lists may not fit into memory. The fields of the lists
+// are not set; methods visit them, each list at most once. It is valid only within the
+// function that gets it.
 type Inspected struct {
 	*Inspection
 	MembersTotal, OutlinksTotal int // lengths of the whole lists
@@ -33,7 +33,7 @@ type Inspected struct {
 	from, end cursor // of the entries shown
 	limit     int
 	cut       bool // a list was cut
-	// Number of all inlinks and of the pages that have them; -1: not counted yet.
+	// Numbers of all inlinks and of the pages that have them; -1: not counted yet.
 	inlinks, inPages int
 }
 
@@ -70,8 +70,8 @@ func (i *Inspected) Next() string {
 	return i.end.text(i.URL)
 }
 
-// Shown returns how many entries of each list were shown, by this inspection and by the
-// ones that it continues.
+// Shown returns how many entries of each list were shown, by this inspection and by those
+// that it continues.
 func (i *Inspected) Shown() (members, outlinks, inlinks int) {
 	return i.end.members.shown, i.end.outlinks.shown, i.end.inlinks.shown
 }
@@ -79,8 +79,8 @@ func (i *Inspected) Shown() (members, outlinks, inlinks int) {
 // errEnough ends a visit.
 var errEnough = errors.New("enough of a list")
 
-// listed is a list that is being visited. It stops at the limit, and tells errors of the
-// visitor from errors of the store.
+// listed is a list that is being visited. It stops at the limit, and distinguishes errors
+// of the visitor from errors of the store.
 type listed struct {
 	of     *Inspected
 	end    *place
@@ -131,7 +131,7 @@ func (i *Inspected) EachMember(fn func(page.URL) error) error {
 // EachOutlink visits the counting links of the page, by target.
 func (i *Inspected) EachOutlink(fn func(Outlink) error) error {
 	list := listed{of: i, end: &i.end.outlinks}
-	nth := 0 // number of the link among those to one target
+	nth := 0 // number of the link among those to the target
 	for n, l := range i.read.outlinks {
 		if nth++; n == 0 || l.URL != i.read.outlinks[n-1].URL {
 			nth = 1

@@ -11,9 +11,9 @@ import (
 // maxFrontHops is how many redirects are followed from the address of a front page to the page.
 const maxFrontHops = 3
 
-// namedIcon returns the first stored icon that the front page of a site names; the zero value if
-// there is none. It reads the page on each call, because there is only one for a site, its head
-// is short, and there is no cache to keep up to date.
+// namedIcon returns the first stored icon that the front page of a site names, or the zero value
+// if there is none. It reads the page on each call: there is only one per site, its head is
+// short, and so there is no cache to keep up to date.
 func namedIcon(ctx context.Context, tx *txn.Txn, front page.URL) (SiteIcon, error) {
 	names, err := iconNames(ctx, tx, front)
 	if err != nil {

@@ -22,11 +22,11 @@ type Overview struct {
 	OutlinksTotal int `json:"outlinks_total"`
 	InlinksTotal  int `json:"inlinks_total"`
 	// InlinksAbout says that not all inlinks were counted: InlinksTotal is their number when
-	// the document was last exported, or the number counted if that is larger.
+	// the document was last exported, or the counted number if that is larger.
 	InlinksAbout bool `json:"inlinks_total_about,omitempty"`
 	// LinkingPages are the pages that Inlinks come from, and LinkedPages the pages that
 	// Outlinks lead to, each with its anchors. Both are windows. If InlinksAbout is set, there
-	// may be more LinkingPages than were counted.
+	// may be more LinkingPages than the counted ones.
 	LinkingPages      []PageLinks `json:"linking_pages,omitempty"`
 	LinkingPagesTotal int         `json:"linking_pages_total"`
 	LinkedPages       []PageLinks `json:"linked_pages,omitempty"`
@@ -54,20 +54,21 @@ type Windows struct {
 	LinkedPages  Window `json:"linked_pages"`
 }
 
-// OverviewOptions say what an overview contains. It reads what it shows, not everything
-// there is:
+// OverviewOptions say what an overview contains. An overview reads what it shows, not
+// everything that exists:
 //
 //   - inlinks up to the end of their window, and at least CountInlinks, so that most totals
 //     are exact;
 //   - all members in byte order, as in Inspection, if there are at most ListMembers.
-//     Of a larger cluster it reads members up to the end of the window, in order of
+//     Of a larger cluster, it reads members up to the end of the window, in order of
 //     preference.
 //
-// A window far behind costs as much as everything before it; Long with a cursor does not.
+// A window far from the beginning costs as much as everything before it; Long with a
+// cursor does not.
 type OverviewOptions struct {
 	Windows
 	At snapshot.Moment
-	// CountInlinks and ListMembers default to 10,000 if they are 0; less than that is none.
+	// CountInlinks and ListMembers default to 10,000 if they are 0; a negative number means none.
 	CountInlinks, ListMembers int
 	// More, if set, is called with the transaction that the overview was read in.
 	More func(*txn.Txn) error
@@ -106,7 +107,7 @@ func ReadOverview(ctx context.Context, src Source, u page.URL, opts OverviewOpti
 	return o.Overview, nil
 }
 
-// overview is an Overview while it is read.
+// overview is an Overview that is being read.
 type overview struct {
 	*Overview
 	inspector *inspector
@@ -132,7 +133,7 @@ func (o *overview) readCluster() error {
 	return nil
 }
 
-// readChain follows the chain step by step, through a loop once.
+// readChain follows the chain step by step, and a loop once.
 func (o *overview) readChain() error {
 	for u := o.URL; u != "" && len(o.Chain) < maxChain && !slices.Contains(o.Chain, u); {
 		o.Chain = append(o.Chain, u)

@@ -12,26 +12,26 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Rendering is what is known of the second form of a page: the document after its scripts have
-// run in a browser (docs/semantics.md, "Rendering").
+// Rendering is what is known about the second form of a page: the document after its scripts
+// have run in a browser (docs/semantics.md, "Rendering").
 type Rendering struct {
 	// Setting says which pages are rendered: auto or all.
 	Setting string `json:"setting"`
 	// Qualifies reports whether this page is to be rendered, and Why says why or why not.
 	Qualifies bool   `json:"qualifies"`
 	Why       string `json:"why"`
-	// State is rendered, not rendered or waiting; Reason explains it where it needs that.
+	// State is rendered, not rendered or waiting; Reason explains it if necessary.
 	State  string `json:"state"`
 	Reason string `json:"reason,omitempty"`
-	// Raw is the content of the page as fetched, and Rendered that of its form, which is in
-	// the index.
+	// Raw is the content of the page as fetched, and Rendered the content of its form,
+	// which is in the index.
 	Raw      *Reading `json:"raw,omitempty"`
 	Rendered *Reading `json:"rendered,omitempty"`
 	// Resources are what the page asked for, in this order.
 	Resources []Resource `json:"resources,omitempty"`
 	// Console are the errors that the page reported.
 	Console []string `json:"console,omitempty"`
-	// Screenshot is the size of the stored screenshot in bytes; 0: there is none.
+	// Screenshot is the size of the stored screenshot in bytes, or 0 if there is none.
 	Screenshot int `json:"screenshot_bytes,omitempty"`
 	// Versions are the renderings that are still stored, newest first, at most 20.
 	Versions []RenderedVersion `json:"versions,omitempty"`
@@ -48,7 +48,7 @@ const (
 type Reading struct {
 	Title      string   `json:"title"`
 	Characters int      `json:"characters"` // of its text
-	Links      int      `json:"links"`      // that count
+	Links      int      `json:"links"`      // links that count
 	Canonical  page.URL `json:"canonical,omitempty"`
 	NoIndex    bool     `json:"noindex"`
 	NoFollow   bool     `json:"nofollow"`
@@ -196,8 +196,8 @@ func (i *inspector) readNeeders(ctx context.Context) error {
 	})
 }
 
-// ErrNoPicture says that no screenshot of a page is stored, or that the one of the requested
-// time is no longer kept.
+// ErrNoPicture means that no screenshot of a page is stored, or that the screenshot of the
+// requested time is no longer kept.
 var ErrNoPicture = errors.New("there is no stored screenshot")
 
 // Picture returns the screenshot of a page, or its thumbnail, as of a commit timestamp; 0 means
@@ -224,10 +224,10 @@ func Picture(ctx context.Context, db *txn.DB, u page.URL, at uint64, thumbnail b
 	return image, nil
 }
 
-// ErrNotRendering says that no pages are rendered, so that nothing has a thumbnail.
+// ErrNotRendering means that no pages are rendered, so nothing has a thumbnail.
 var ErrNotRendering = errors.New("pages are not rendered")
 
-// Pictured returns those of some URLs that have a thumbnail now. The error matches
+// Pictured returns those of the given URLs that now have a thumbnail. The error matches
 // ErrNotRendering while the setting of rendering is off.
 func Pictured(ctx context.Context, db *txn.DB, urls []page.URL) ([]page.URL, error) {
 	pictured := []page.URL{}
@@ -268,7 +268,7 @@ type PageText struct {
 }
 
 // Text returns the text of a page as of a commit timestamp; 0 means now. The error matches
-// ErrNoCopy if the URL was no page then, or that time is no longer kept.
+// ErrNoCopy if the URL was not a page at that time, or that time is no longer kept.
 func Text(ctx context.Context, db *txn.DB, u page.URL, at uint64) (*PageText, error) {
 	t := new(PageText)
 	err := readAt(ctx, db, at, func(tx *txn.Txn) error {
@@ -277,7 +277,7 @@ func Text(ctx context.Context, db *txn.DB, u page.URL, at uint64) (*PageText, er
 			return err
 		}
 		if outcome != page.Page {
-			return fmt.Errorf("%w of %s: it is no page", ErrNoCopy, u)
+			return fmt.Errorf("%w of %s: it is not a page", ErrNoCopy, u)
 		}
 		text, err := observers.TextOf(ctx, tx, u)
 		if err != nil {

@@ -14,12 +14,12 @@ import (
 // RenderedVersion is a rendering of a page that is still stored.
 type RenderedVersion struct {
 	TS uint64 `json:"ts"` // commit timestamp
-	// Page reports that the page itself was another one than at the rendering before, and
-	// Changed are the resources that were, at most 20. Both are empty for the first rendering,
-	// and for one by another version of the renderer.
+	// Page says that the page itself had changed since the rendering before, and Changed lists
+	// up to 20 resources that had. Both are empty for the first rendering, and for a rendering
+	// by another version of the renderer.
 	Page    bool       `json:"page_changed,omitempty"`
 	Changed []page.URL `json:"changed,omitempty"`
-	// Readable reports whether the page can be shown as of then.
+	// Readable says whether the page can be shown as of that time.
 	Readable bool `json:"readable"`
 }
 
@@ -29,7 +29,7 @@ const (
 	maxCauses     = 20
 )
 
-// storedRendering is what tells two renderings apart. The document itself may have megabytes.
+// storedRendering is what distinguishes two renderings. The document itself may have megabytes.
 type storedRendering struct {
 	page   schema.ContentDigest
 	inputs []schema.RenderInput
@@ -42,8 +42,8 @@ func decodeRendering(form []byte) (storedRendering, error) {
 }
 
 // renderings returns the renderings of a page that are still stored, newest first, at most
-// maxRenderings. A form that was written again with the same inputs and the same document is none.
-// Like Versions, it reads records, not a snapshot.
+// maxRenderings. A form that was written again with the same inputs and the same document is not
+// another rendering. Like Versions, it reads records, not a snapshot.
 func renderings(ctx context.Context, db *txn.DB, u page.URL) ([]RenderedVersion, error) {
 	stored, err := cellVersions(ctx, db, u, schema.Form, decodeRendering)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *storedRendering) sameAs(other *storedRendering) bool {
 	return s.page == other.page && s.html == other.html && slices.Equal(s.inputs, other.inputs)
 }
 
-// causes returns the URLs that both renderings asked for, with another content at the later one.
+// causes returns the URLs that both renderings asked for and whose content differed.
 func causes(before, after *storedRendering) (changed []page.URL) {
 	for _, i := range before.inputs {
 		differs := func(j schema.RenderInput) bool { return j.URL == i.URL && j.Content != i.Content }

@@ -78,8 +78,8 @@ func CheckRow(group, row string) error {
 	return err
 }
 
-// RowText returns a row as text: its URLs and content keys, or else the row itself, quoted
-// if it is not printable.
+// RowText returns a row as text: its URLs and content keys or, if it has none, the row
+// itself, quoted if it is not printable.
 func RowText(group, row string) string {
 	if form, ok := rowForms[group]; ok {
 		if text, err := form(row); err == nil {
@@ -93,7 +93,7 @@ func RowText(group, row string) string {
 }
 
 // RowPrefix returns the prefix of rows that a word of the user means: the row of a URL, the
-// bytes given in hexadecimal after 0x, or the word itself.
+// bytes in hexadecimal digits after 0x, or the word itself.
 func RowPrefix(word string) (string, error) {
 	if digits, ok := strings.CutPrefix(word, "0x"); ok {
 		b, err := hex.DecodeString(digits)

@@ -14,10 +14,10 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// PageVersion is the content of a URL from some moment on.
+// PageVersion is the content that a URL has had since some moment.
 type PageVersion struct {
 	TS        uint64    `json:"ts"`         // commit timestamp, for Copy
-	FetchedAt time.Time `json:"fetched_at"` // by the fetch that brought the content
+	FetchedAt time.Time `json:"fetched_at"` // of the fetch that brought the content
 	Status    int       `json:"status"`
 	Digest    string    `json:"digest"` // SHA-256 of the body, in hexadecimal digits
 	// Readable reports whether Copy can return it. Versions older than the history that is
@@ -54,7 +54,7 @@ func Versions(ctx context.Context, db *txn.DB, u page.URL) ([]PageVersion, error
 	return list, dateVersions(ctx, db, schema.URLRow(u), list)
 }
 
-// cellVersion is what a cell held from a commit timestamp on.
+// cellVersion is the content of a cell since a commit timestamp.
 type cellVersion[T any] struct {
 	ts, start uint64 // timestamps of the transaction
 	value     *T     // nil: the cell was deleted
@@ -76,7 +76,7 @@ func cellVersions[T any](ctx context.Context, db *txn.DB, u page.URL, c txn.Colu
 		if rec.Kind == txn.KindWrite {
 			list = append(list, cellVersion[T]{ts: rec.TS, start: rec.Start})
 		}
-		if rec.Value == nil { // deleted, or in a record of its own
+		if rec.Value == nil { // deleted, or in a separate record
 			return nil
 		}
 		v, err := decode(rec.Value)
@@ -94,7 +94,7 @@ func cellVersions[T any](ctx context.Context, db *txn.DB, u page.URL, c txn.Colu
 }
 
 // dateVersions sets FetchedAt. The transaction that wrote a version also wrote the stamp
-// of its fetch, which later transactions renew.
+// of its fetch, which later transactions may renew.
 func dateVersions(ctx context.Context, db *txn.DB, row string, list []PageVersion) error {
 	return db.Records(ctx, schema.GroupFetch, row, row+"\x00", func(rec txn.Record) error {
 		if rec.Damage != nil || rec.Cell.Row != row || rec.Cell.Column != schema.FetchTime || rec.Kind != txn.KindWrite || !rec.Inline {
@@ -117,7 +117,7 @@ func dateVersions(ctx context.Context, db *txn.DB, row string, list []PageVersio
 	})
 }
 
-// ErrNoCopy says that no copy of a URL is stored, or that the copy of the requested time
+// ErrNoCopy means that no copy of a URL is stored, or that the copy of the requested time
 // is no longer kept.
 var ErrNoCopy = errors.New("there is no stored copy")
 
@@ -133,7 +133,8 @@ func Copy(ctx context.Context, db *txn.DB, u page.URL, at uint64) (*page.Fetch, 
 	return f, noCopy("copy", u, err)
 }
 
-// noCopy returns the error of reading what a URL was: one that matches ErrNoCopy if that is not kept.
+// noCopy returns the error for a failed read of a past state of a URL. It matches ErrNoCopy if that
+// state is not kept.
 func noCopy(what string, u page.URL, err error) error {
 	switch {
 	case errors.Is(err, txn.ErrBelowSafePoint):

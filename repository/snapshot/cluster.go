@@ -15,8 +15,8 @@ import (
 
 // Cluster is a cluster as of a snapshot, or a URL that is in no cluster. It may have any
 // number of members and inlinks, because neither list is kept in memory: the members,
-// which are stored in order of preference, are sorted in temporary files, and links are
-// read again by each visit.
+// which are stored in order of preference, are sorted in temporary files, and each visit
+// reads links again.
 //
 // Memory holds the buffer of the sorter, the rows of a limited number of members, and a
 // limited number of cells in the reader's transaction.
@@ -30,16 +30,16 @@ type Cluster struct {
 	opts    ClusterOptions
 	key     page.ContentKey
 	members *export.Sorter
-	// inside has the rows of all members, to tell links between members from inlinks. It is
-	// nil if there are too many; then each source is looked up.
+	// inside has the rows of all members, to distinguish links between members from
+	// inlinks. It is nil if there are too many; then each source is looked up.
 	inside map[string]bool
 }
 
 // ClusterOptions say where and how a cluster is read.
 type ClusterOptions struct {
 	Scratch string // directory for temporary files
-	// KnownMembers is how many members may be kept in memory; 0 means 10,000, and less than
-	// that none.
+	// KnownMembers is how many members may be kept in memory; 0 means 10,000, and a
+	// negative number none.
 	KnownMembers int
 }
 

@@ -85,7 +85,7 @@ func (c *Cluster) VisitInlinks(most int, fn func(observers.Inlink) error) (more 
 }
 
 // holds reports whether the URL of a row is a member. One transaction writes both the
-// member row and the chain of a URL (observer cluster), so the chain tells it too.
+// member row and the chain of a URL (observer cluster), so the chain also shows this.
 func (c *Cluster) holds(row string) (bool, error) {
 	if c.inside != nil {
 		return c.inside[row], nil
@@ -99,8 +99,8 @@ func (c *Cluster) holds(row string) (bool, error) {
 }
 
 // SourceAnchors returns the anchors of all links from the source of l to members. first
-// reports whether l is the first row of that source; other rows have no result. The links of
-// the page say which rows may exist; whether they do exist decides.
+// reports whether l is the first row of that source; for other rows, there is no result. The
+// links of the page say which rows may exist; only rows that do exist count.
 func (c *Cluster) SourceAnchors(l *LinkRow) (anchors []string, first bool, err error) {
 	if c.Count <= 1 {
 		return l.Anchors, true, nil
@@ -116,7 +116,7 @@ func (c *Cluster) SourceAnchors(l *LinkRow) (anchors []string, first bool, err e
 	anchors = slices.Clone(l.Anchors)
 	var last page.URL
 	for _, other := range links {
-		if other.Target == l.Target || other.Target == last { // a target with many anchors comes several times
+		if other.Target == l.Target || other.Target == last { // a target with many anchors appears several times
 			continue
 		}
 		last = other.Target
@@ -129,7 +129,7 @@ func (c *Cluster) SourceAnchors(l *LinkRow) (anchors []string, first bool, err e
 	return anchors, true, nil
 }
 
-// anchorsFrom returns the anchors of a page's links to a URL; none if that is not a member.
+// anchorsFrom returns the anchors of a page's links to a URL, or none if that URL is not a member.
 func (c *Cluster) anchorsFrom(source, target page.URL) ([]string, error) {
 	if within, err := c.holds(schema.URLRow(target)); err != nil || !within {
 		return nil, err

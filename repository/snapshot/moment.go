@@ -11,15 +11,15 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Moment names a state of the repository: the one at a commit timestamp, or the one at a
-// time of day. The zero value means now.
+// Moment names a state of the repository: the state at a commit timestamp, or at a time
+// of day. The zero value means now.
 type Moment struct {
 	TS   uint64    `json:"ts,omitempty"`
 	Time time.Time `json:"time,omitzero"`
 }
 
 // AtTime returns the moment of a time. The first nanosecond of the calendar is the zero value, which
-// means now, and so becomes the second.
+// means now, so it becomes the second nanosecond.
 func AtTime(t time.Time) Moment {
 	if t.IsZero() {
 		t = t.Add(1)
@@ -41,10 +41,10 @@ func (m Moment) String() string {
 	return m.Time.UTC().Format(time.RFC3339)
 }
 
-// ErrFuture says that the requested moment has not come yet.
+// ErrFuture means that the requested moment has not come yet.
 var ErrFuture = errors.New("the future has no state yet")
 
-// NotKeptError says that the state of a moment can no longer be read. It matches
+// NotKeptError means that the state of a moment can no longer be read. It matches
 // txn.ErrBelowSafePoint.
 type NotKeptError struct {
 	Asked    Moment
@@ -58,7 +58,7 @@ func (e *NotKeptError) Error() string {
 		return fmt.Sprintf("the state of %s is not kept, because there is no history of times; the setting history (for example history: 24h) starts one. Timestamps from %d on are readable", e.Asked, e.OldestTS)
 	}
 	oldest := e.Oldest.Add(time.Millisecond - 1).UTC().Format(momentForm) // round up, so that the named time can be read
-	if e.OldestTS == 0 {                                                  // nothing was collected yet
+	if e.OldestTS == 0 {                                                  // nothing has been collected yet
 		return fmt.Sprintf("the state of %s is not kept: the earliest known time is %s", e.Asked, oldest)
 	}
 	return fmt.Sprintf("the state of %s is not kept: the oldest that can be read is from %s, timestamp %d", e.Asked, oldest, e.OldestTS)
@@ -88,7 +88,7 @@ func Past(ctx context.Context, db *txn.DB, m Moment) (*txn.Txn, error) {
 	return tx, err
 }
 
-// Now returns a transaction that reads the present state, as Past does.
+// Now returns a transaction that reads the current state, as Past does.
 func Now(ctx context.Context, db *txn.DB) (*txn.Txn, error) { return Past(ctx, db, Moment{}) }
 
 func timestampOf(ctx context.Context, db *txn.DB, m Moment, now time.Time) (uint64, error) {

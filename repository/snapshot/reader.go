@@ -8,8 +8,8 @@ import (
 )
 
 // At returns a transaction that reads at a timestamp of the past. Quiesce does not wait
-// for it: otherwise a verify that takes minutes would keep all fetches out. The first
-// read pins the state of the table, so At does it at once.
+// for this transaction: otherwise a verify that takes minutes would keep all fetches out.
+// The first read pins the state of the table, so At reads at once.
 func At(ctx context.Context, db *txn.DB, ts uint64) (*txn.Txn, error) {
 	tx := db.At(ts)
 	if _, err := tx.Get(ctx, schema.AppRow, schema.IndexID); err != nil {
@@ -20,9 +20,9 @@ func At(ctx context.Context, db *txn.DB, ts uint64) (*txn.Txn, error) {
 }
 
 // Reader reads much at one timestamp with little memory. A transaction remembers
-// everything it has read, so the reader replaces its transaction now and then. The
-// transaction it was made with pins the timestamp meanwhile. Scans remember nothing and
-// use that one.
+// everything that it has read, so the reader replaces its transaction from time to time.
+// The transaction that it was made with pins the timestamp. Scans remember nothing, so
+// they use that transaction.
 type Reader struct {
 	db   *txn.DB
 	hold *txn.Txn
