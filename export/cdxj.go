@@ -20,7 +20,7 @@ type capture struct {
 	*place
 }
 
-// place is where the record of a capture is in a WARC file, as pywb names it.
+// place says where the record of a capture is in a WARC file, with the names that pywb uses.
 type place struct {
 	Length   string `json:"length"`
 	Offset   string `json:"offset"`
@@ -35,7 +35,7 @@ type place struct {
 // together and allows binary search.
 func CDXJLine(c *Capture) ([]byte, error) { return cdxjLine(c, nil) }
 
-// cdxjLine returns the line of a capture that is at a place in a WARC file, or at none.
+// cdxjLine returns the line of a capture that is at a place in a WARC file, or in no WARC file.
 func cdxjLine(c *Capture, in *place) ([]byte, error) {
 	at := c.Time.UTC()
 	if at.Year() < 0 || at.Year() > 9999 {

@@ -18,18 +18,18 @@ import (
 // CIFF collects an inverted index and writes it in the Common Index File Format,
 // version 1 (Lin and others, "Supporting Interoperability Between Open-Source Search
 // Engines with the Common Index File Format", SIGIR 2020): one file of protocol
-// buffers, each with its length before it,
+// buffers, each preceded by its length,
 //
 //	a Header, a PostingsList per term, a DocRecord per document.
 //
 // Documents are numbered from 0 in the order in which they are added. Terms ascend by
-// their bytes. The documents of a list ascend, each stored as the difference to the one
+// their bytes. The documents of a list ascend, each stored as the difference from the one
 // before it.
 //
-// The header counts the messages that follow, so nothing is written before all documents
-// have been added. Until then a Sorter holds the postings and a file the records. Memory
-// holds the terms of one document and the encoded form of one list, which takes some
-// three bytes per document.
+// The header counts the messages that follow, so nothing can be written before all
+// documents have been added. Until then, a Sorter holds the postings and a file holds the
+// records. Memory holds the terms of one document and the encoded form of one list, which
+// takes some three bytes per document.
 type CIFF struct {
 	description string
 	postings    *Sorter // term, zero byte, document, frequency

@@ -20,8 +20,8 @@ type LongDocument struct {
 	EachInlink                 func(fn func(*Link) error) error    // by source, target, anchor
 }
 
-// documentLines writes documents as JSON, one per line, in the form of json.Encoder but
-// piece by piece.
+// documentLines writes documents as JSON, one per line, in the same form as json.Encoder,
+// but piece by piece.
 type documentLines struct {
 	out      *bufio.Writer
 	object   *longjson.Writer

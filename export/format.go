@@ -46,7 +46,7 @@ var formats = []format{
 	{FormatWACZ, []string{Pages}, ".wacz", true},
 }
 
-// formatNamed returns the format of a name; if there is none, its tables are nil.
+// formatNamed returns the format with a name. If there is none, the tables of the result are nil.
 func formatNamed(name string) format {
 	for _, f := range formats {
 		if f.name == name {
@@ -62,7 +62,7 @@ type Choice struct {
 	Table  string `json:"table"`
 }
 
-// Choose checks a format and a table; a table of "" selects the default of the format. The
+// Choose checks a format and a table. The table "" selects the default of the format. The
 // error lists what is available.
 func Choose(name, table string) (Choice, error) {
 	f := formatNamed(name)
@@ -79,7 +79,7 @@ func Choose(name, table string) (Choice, error) {
 	return Choice{name, table}, nil
 }
 
-// FileName is the default name of the file in a directory.
+// FileName returns the default name of the file in a directory.
 func (c Choice) FileName() string { return c.Table + formatNamed(c.Format).suffix }
 
 // IsBinary reports whether the format is binary, so that it should not go to a terminal.

@@ -11,7 +11,7 @@ import (
 // entryBytes per entry. Separate columns hold the full counts. A row never spans two
 // pages of a column, so a list is on one page, which writers and readers hold in memory
 // several times: a popular page with a million inlinks would take half a gigabyte. The
-// table of links has them all as rows.
+// table of links has all of them as rows.
 const listBytes = 8 << 20
 
 // entryBytes is the size of a list entry without its strings.

@@ -36,7 +36,7 @@ type Capture struct {
 	Sum    [32]byte // SHA-256 of the body after content decoding
 }
 
-// HostRank is the rank of a host among all hosts.
+// HostRank has the ranks of a host among all hosts.
 type HostRank struct {
 	Host     string  // reversed: com.example.www
 	Harmonic float64 // centrality: the sum of 1/distance over the hosts that reach it

@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// scratch is a temporary file. Where the system allows it, its name is removed at once, so
-// that nothing remains however the process ends.
+// scratch is a temporary file. Where the system allows this, its name is removed at once,
+// so that nothing remains however the process ends.
 type scratch struct {
 	file *os.File
 	out  *bufio.Writer
@@ -18,8 +18,8 @@ type scratch struct {
 }
 
 func newScratch(dir string) (*scratch, error) {
-	// A process that has used only a shared store has made none. The umask follows the setting
-	// group_access, and decides whether its group may use it.
+	// A process that has used only a shared store has not made the directory. The umask
+	// follows the setting group_access, and decides whether the group may use the directory.
 	if err := os.MkdirAll(dir, 0o770); err != nil {
 		return nil, fmt.Errorf("export: make a directory for temporary files: %w", err)
 	}
@@ -27,7 +27,7 @@ func newScratch(dir string) (*scratch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("export: create a temporary file: %w", err)
 	}
-	_ = os.Remove(f.Name()) // fails on systems where open files keep their names; then close removes it
+	_ = os.Remove(f.Name()) // fails on systems where open files keep their names; then close removes the file
 	return &scratch{file: f, out: bufio.NewWriterSize(f, buffered)}, nil
 }
 
@@ -59,8 +59,8 @@ func (s *scratch) read(b []byte, from int64) error {
 	return readError(err)
 }
 
-// readError says what failed. The end of the file is an error as well: all that is read was
-// written before.
+// readError says what failed. The end of the file is also an error: everything that is read
+// was written before.
 func readError(err error) error {
 	if err == nil {
 		return nil
@@ -71,7 +71,7 @@ func readError(err error) error {
 	return fmt.Errorf("export: read a temporary file back: %w", err)
 }
 
-// close closes and removes the file. There may be none.
+// close closes and removes the file, if there is one.
 func (s *scratch) close() error {
 	if s == nil {
 		return nil

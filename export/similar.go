@@ -17,13 +17,13 @@ import (
 // one per line. It misses no pair, and writes none that is less similar ([sketch.Bands]).
 //
 // Documents are numbered from 0 in the order in which they are added, which is that of their
-// URLs. For each band of a sketch, a Sorter gets a record; documents that agree in a band are
-// then neighbours, and are compared with each other. A second Sorter orders the pairs. Files
+// URLs. A Sorter gets a record for each band of a sketch. Then documents that agree in a band
+// are neighbours, and are compared with each other. A second Sorter orders the pairs. Files
 // keep the sketches and the URLs.
 //
 // Memory holds the buffers of the sorters, a block of sketches, and the numbers of the
-// documents that agree in one band, 4 bytes for each. If n documents are alike, they form
-// about n²/2 pairs, and both time and output grow with that number.
+// documents that agree in one band, 4 bytes for each. If n documents are similar to each
+// other, they form about n²/2 pairs, and both time and output grow with that number.
 type Similar struct {
 	least float64
 	bands sketch.Bands
@@ -35,7 +35,7 @@ type Similar struct {
 	read  [keptSize]byte
 }
 
-// DefaultThreshold is the usual lowest similarity of a pair.
+// DefaultThreshold is the default for the lowest similarity of a pair.
 const DefaultThreshold = 0.8
 
 // LeastThreshold is the lowest threshold. Below it, sketches of unrelated texts share
@@ -46,7 +46,7 @@ const (
 	keptSize  = sketch.Size + 12   // a sketch, and the place of the URL: offset and length
 	keySize   = 1 + 8 + 4          // of a record of keys
 	blockSize = 16 << 10           // sketches in memory at a time: 4 MiB
-	maxDocs   = math.MaxUint32 - 1 // what a record can number
+	maxDocs   = math.MaxUint32 - 1 // as many as a record can number
 )
 
 // NewSimilar returns a collector of pairs with at least the given similarity. It uses up to
@@ -107,7 +107,7 @@ func (s *Similar) WriteTo(ctx context.Context, w io.Writer) (n int, err error) {
 	}
 	out := NewJSONL[Pair](w)
 	var pair Pair
-	last := uint32(maxDocs + 1) // no document
+	last := uint32(maxDocs + 1) // it means no document
 	err = s.pairs.Sorted(func(record []byte) (err error) {
 		a, b := binary.BigEndian.Uint32(record), binary.BigEndian.Uint32(record[4:])
 		if a != last {
@@ -150,8 +150,8 @@ func (s *Similar) find(ctx context.Context) error {
 	return s.compareAll(ctx, int(key[0]), docs)
 }
 
-// compareAll compares documents that agree in a band with each other: those of a block,
-// whose sketches are in memory, with all that follow them.
+// compareAll compares documents that agree in a band with each other. It compares those
+// of a block, whose sketches are in memory, with all that follow them.
 func (s *Similar) compareAll(ctx context.Context, band int, docs []uint32) error {
 	if len(docs) < 2 {
 		return nil
@@ -183,7 +183,7 @@ func (s *Similar) compareAll(ctx context.Context, band int, docs []uint32) error
 }
 
 // compare adds two documents, the first of which has the lower number, if they are a pair.
-// A pair that agrees in several bands is added in the first of them only.
+// If they agree in several bands, it adds them only in the first.
 func (s *Similar) compare(band int, a, b uint32, x, y *sketch.Sketch) error {
 	if !sketch.Similar(x, y, s.least) || s.bands.First(x, y) != band {
 		return nil

@@ -27,12 +27,12 @@ import (
 //	datapackage.json          sizes and digests of the files above
 //	datapackage-digest.json   the digest of datapackage.json
 //
-// The captures are stored without a second compression, because replay tools read single
-// records out of the ZIP file by their offsets. Everything is written in one pass: memory holds
-// a line for each capture and the title of each page.
+// The captures are stored without a second compression, because replay tools use offsets to
+// read single records from the ZIP file. Everything is written in one pass: memory holds a line
+// for each capture and the title of each page.
 //
 // The same captures give the same bytes, so all times in the file come from the captures: the
-// package counts as created at the time of its newest capture.
+// time of creation of the package is that of its newest capture.
 type WACZ struct {
 	zip    *zip.Writer
 	files  []dataFile
@@ -68,17 +68,17 @@ type dataFile struct {
 // NewWACZ returns a writer to w, which it does not close.
 func NewWACZ(w io.Writer) *WACZ { return &WACZ{zip: zip.NewWriter(w)} }
 
-// readingType is the media type of what was read of a document.
+// readingType is the media type of the reading of a document.
 const readingType = "text/html; charset=utf-8"
 
 // Add adds a capture, with its body. The caller adds each URL once. A WACZ has one WARC file,
 // so Add must not be called after Close.
 //
-// If the body is not the payload but what was read of it (page.Fetch.Reading), the capture is a
+// If the body is not the payload but a reading of it (page.Fetch.Reading), the capture is a
 // resource record: no server has sent this HTML.
 func (z *WACZ) Add(f *page.Fetch) error {
 	if err := z.add(f); err != nil {
-		return fmt.Errorf("wacz: %w", err) // it names the capture
+		return fmt.Errorf("wacz: %w", err) // the error names the capture
 	}
 	return nil
 }
@@ -111,8 +111,8 @@ func (z *WACZ) write(f *page.Fetch) error {
 	return z.warc.WriteFetch(f)
 }
 
-// AddPage lists a capture as a page that a reader may open. Replay tools open the first one
-// on their own.
+// AddPage lists a capture as a page that a reader may open. Replay tools open the first
+// page themselves.
 func (z *WACZ) AddPage(u page.URL, at time.Time, title string) {
 	id := sha256.Sum256([]byte(u))
 	// Replay tools look for the capture by this time, which the index has to the second.
@@ -135,7 +135,7 @@ func (z *WACZ) begin(at time.Time) (err error) {
 	})
 }
 
-// Close writes the rest of the file. It refuses to complete a WACZ without captures or pages:
+// Close writes the rest of the file. It does not complete a WACZ without captures or pages:
 // there would be nothing to open.
 func (z *WACZ) Close() error {
 	if z.data == nil || len(z.pages) == 0 {
@@ -215,7 +215,7 @@ func (z *WACZ) describe() error {
 	return z.file("", "datapackage-digest.json", digest)
 }
 
-// file writes a small file as a whole. Files at the top are not resources of the package.
+// file writes a small file as a whole. Files at the top level are not resources of the package.
 func (z *WACZ) file(dir, name string, content []byte) error {
 	f, err := z.create(dir+name, zip.Deflate, z.newest)
 	if err != nil {
@@ -236,12 +236,12 @@ func (z *WACZ) create(path string, method uint16, at time.Time) (*hashedFile, er
 	return &hashedFile{counter{w: io.MultiWriter(w, sum)}, path, sum}, err
 }
 
-// finish lists a complete file as a resource of the package.
+// finish adds a complete file to the resources of the package.
 func (z *WACZ) finish(f *hashedFile, name string) {
 	z.files = append(z.files, dataFile{Name: name, Path: f.path, Hash: labelledSHA256(f.sum.Sum(nil)), Bytes: f.n})
 }
 
-// hashedFile is a file of the package while it is written.
+// hashedFile is a file of the package that is being written.
 type hashedFile struct {
 	counter
 	path string
@@ -259,8 +259,8 @@ func joinLines(lines [][]byte) []byte {
 	return out.Bytes()
 }
 
-// mediaType returns the media type of the stored body, without parameters; "" if the response
-// states none, or one that cannot be parsed.
+// mediaType returns the media type of the stored body, without parameters, or "" if the
+// response states none that can be parsed.
 func mediaType(f *page.Fetch) string {
 	stated := f.Header.Get("Content-Type")
 	if f.Reading.Exists() {

@@ -9,11 +9,11 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// The image of an icon is kept in columns of its own, which follow the fetch in force. Only
+// The image of an icon is kept in separate columns, which follow the fetch in force. Only
 // fetches that are icons, or that replace one, read or write them.
 
-// writeIcon keeps the image of a fetch that comes into force, or removes that of the fetch
-// before it.
+// writeIcon stores the image of a fetch that comes into force, or removes that of the
+// previous fetch.
 func (p *prepared) writeIcon(ctx context.Context, tx *txn.Txn, now stored) error {
 	if p.icon != page.NoIcon {
 		p.setIcon(tx)
@@ -47,7 +47,7 @@ func (p *prepared) writeIcon(ctx context.Context, tx *txn.Txn, now stored) error
 	return nil
 }
 
-// addIcon keeps the image of a fetch that was loaded before, by a build that did not keep it.
+// addIcon stores the image of a fetch that an earlier version loaded without storing it.
 func (p *prepared) addIcon(ctx context.Context, tx *txn.Txn, now stored) error {
 	if p.icon == page.NoIcon || !now.exists() {
 		return nil
@@ -65,5 +65,5 @@ func (p *prepared) addIcon(ctx context.Context, tx *txn.Txn, now stored) error {
 
 func (p *prepared) setIcon(tx *txn.Txn) {
 	tx.Set(p.row, schema.IconColumns[p.icon], p.stamp.Sum[:])
-	tx.Set(p.row, schema.IconImage, p.loaded.Body) // not what was read of it, if it claims to be a document
+	tx.Set(p.row, schema.IconImage, p.loaded.Body) // the body as fetched, not what was read of it, if it claims to be a document
 }

@@ -1,6 +1,6 @@
-// Package loader writes fetches into the repository, each in a transaction of its own,
-// whose writes wake the observers. The loader does not interpret fetches except to break
-// a tie (precedence.go).
+// Package loader writes fetches into the repository, each in its own transaction, whose
+// writes wake the observers. The loader interprets fetches only to break a tie
+// (precedence.go).
 //
 // It implements semantics.md section 2: among the fetches of a URL that have a payload
 // and did not fail, the newest by fetch time decides, whatever the order of arrival. A
@@ -35,9 +35,9 @@ type Effect int
 
 // The effects.
 const (
-	// Changed: the fetch is in force and its content is new; observers run.
+	// Changed: the fetch is in force and its content is new. Observers run.
 	Changed Effect = iota
-	// Renewed: the page is unchanged; only the time of its last fetch moved.
+	// Renewed: the page is unchanged. Only the time of its last fetch changed.
 	Renewed
 	// Late: a newer fetch was loaded before, or the same one. Nothing changed.
 	Late
@@ -50,18 +50,18 @@ func (e Effect) String() string {
 	return [...]string{"changed", "renewed", "late", "failed"}[e]
 }
 
-// Admitter is the pipeline that takes on what is loaded.
+// Admitter is the pipeline that processes what is loaded.
 type Admitter interface {
 	// Admit delays the loader while the observers are too far behind.
 	Admit(ctx context.Context) error
-	// Loading says that the loader is at work, until end is called.
+	// Loading tells the pipeline that the loader is at work, until end is called.
 	Loading() (end func())
 }
 
 // Loader writes fetches.
 type Loader struct {
 	// PDF reads PDF documents, if the setting of the repository says that they are pages. nil:
-	// they are none.
+	// they are not pages.
 	PDF PDFReader
 
 	db      *txn.DB
@@ -80,8 +80,8 @@ func New(db *txn.DB, admit Admitter, changed func(row string)) *Loader {
 // the operator can repeat the load afterwards.
 const retryFor = 10 * time.Minute
 
-// Load writes one fetch and returns its effect. It may be called concurrently, even for
-// one URL; it retries conflicts, and waits for a server that does not answer. Loading a fetch
+// Load writes one fetch and returns its effect. It is safe for concurrent use, even for one
+// URL; it retries conflicts, and waits for a server that does not answer. Loading a fetch
 // again changes nothing, so after an error or a crash the same fetches can be loaded from the
 // start.
 func (l *Loader) Load(ctx context.Context, f *page.Fetch) (Effect, error) {
@@ -115,8 +115,8 @@ func (l *Loader) persist(ctx context.Context, load func() (Effect, error)) (Effe
 	}
 }
 
-// isTemporary reports whether an error is one of a server that does not answer. A write that
-// fills the disk has an unknown outcome, too, but nothing to wait for.
+// isTemporary reports whether an error means that a server does not answer. A write that
+// fills the disk also has an unknown outcome, but there is nothing to wait for.
 func isTemporary(err error) bool {
 	return !store.Fatal(err) &&
 		(errors.Is(err, store.ErrUnavailable) || errors.Is(err, txn.ErrNoTimestamps) || errors.Is(err, txn.ErrUnknown))
@@ -144,7 +144,7 @@ func (l *Loader) once(ctx context.Context, p *prepared, also func(context.Contex
 }
 
 // Loading announces, until end is called, that a fetch will be loaded soon, so that
-// observers do not take the time before it for spare time. Load and LoadAnd call it themselves.
+// observers do not mistake the time before it for spare time. Load and LoadAnd call it themselves.
 func (l *Loader) Loading() (end func()) { return l.admit.Loading() }
 
 func (l *Loader) write(ctx context.Context, p *prepared, also func(context.Context, *txn.Txn, Effect) error) (effect Effect, err error) {
@@ -172,7 +172,7 @@ func unreadable(f *page.Fetch) *page.Fetch {
 
 // prepared is a fetch with everything that can be computed outside a transaction.
 type prepared struct {
-	loaded  *page.Fetch // the caller's
+	loaded  *page.Fetch // the caller's fetch
 	fetch   *page.Fetch // as it is written
 	row     string
 	time    time.Time
@@ -182,8 +182,8 @@ type prepared struct {
 	body    []byte // packed; nil if not kept
 	icon    page.IconUse
 
-	reading *reading // of a PDF document; nil if it has not been read
-	adopted bool     // the body is stored: it was read when an equal fetch was loaded
+	reading *reading // reading of a PDF document; nil if it has not been read
+	adopted bool     // the body is stored: it was read when an earlier fetch with this body was loaded
 }
 
 func prepare(f *page.Fetch) *prepared {
@@ -243,7 +243,7 @@ func (p *prepared) writePayload(ctx context.Context, tx *txn.Txn, pdf PDFReader)
 	return Changed, p.writeBody(ctx, tx, !now.exists())
 }
 
-// matchSettings makes the fetch what the settings of the repository say now.
+// matchSettings makes the fetch what the current settings of the repository say.
 func (p *prepared) matchSettings(ctx context.Context, tx *txn.Txn, pdf PDFReader, now stored) error {
 	if err := p.matchOffice(ctx, tx); err != nil {
 		return err
@@ -254,9 +254,9 @@ func (p *prepared) matchSettings(ctx context.Context, tx *txn.Txn, pdf PDFReader
 	return p.matchPDF(ctx, tx, pdf, now)
 }
 
-// matchOffice makes an office document a page or not, as the setting of the repository is
-// now. If the setting is on, it is read for update: a load that saw it on does not commit once
-// it is off.
+// matchOffice makes an office document a page or not, by the current setting of the
+// repository. If the setting is on, matchOffice reads it for update: a load that saw it on
+// does not commit once it is off.
 func (p *prepared) matchOffice(ctx context.Context, tx *txn.Txn) error {
 	if !p.fetch.IsOffice() {
 		return nil
@@ -309,7 +309,7 @@ func (p *prepared) matchRender(ctx context.Context, tx *txn.Txn) error {
 // an earlier body. The first fetch in force finds none.
 func (p *prepared) writeBody(ctx context.Context, tx *txn.Txn, first bool) error {
 	if p.adopted {
-		return nil // it is there
+		return nil // it is already stored
 	}
 	if p.fetch.NeedsBody() {
 		if p.body == nil {

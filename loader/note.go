@@ -9,10 +9,10 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Fetches without a payload leave a note. Only a renewed time is of interest to an observer.
+// Fetches without a payload leave a note. Only a renewed time interests an observer.
 
 // writeRevisit renews only the time that is shown. A payload that was fetched between the
-// one in force and the revisit still counts if it arrives later.
+// fetch in force and the revisit still counts if it arrives later.
 func (p *prepared) writeRevisit(ctx context.Context, tx *txn.Txn) (Effect, error) {
 	seen, err := tx.Get(ctx, p.row, schema.FetchSeen)
 	if err != nil {
@@ -33,7 +33,7 @@ func (p *prepared) writeRevisit(ctx context.Context, tx *txn.Txn) (Effect, error
 }
 
 // writeFailure records the newest failure. An earlier fetch stays in force. Of two failures
-// at the same time it keeps the one with the greater status and reason, so that the order
+// at the same time, it keeps the one with the greater status and reason, so that the order
 // of arrival does not matter.
 func (p *prepared) writeFailure(ctx context.Context, tx *txn.Txn) (Effect, error) {
 	f := schema.Failure{Time: p.time, Status: p.fetch.Status, Reason: p.fetch.Err}

@@ -13,19 +13,19 @@ import (
 
 // PDF documents are read when they are loaded, and the text, or the reason why there is none,
 // is stored with the fetch. So the meaning of a fetch is a function of what is stored. A
-// document is read at most once in a load, outside of the transaction, and only if its fetch
-// will be in force and the same body was not read before.
+// load reads a document at most once, outside the transaction, and only if its fetch will be
+// in force and the same body was not read before.
 
 // PDFReader reads PDF documents. pdf.Reader is one.
 type PDFReader interface {
 	// Version is the version of the reader, from 1.
 	Version() int
 	// Read returns a document as HTML in UTF-8. An error of type pdf.Unreadable is the
-	// document's.
+	// document's fault.
 	Read(ctx context.Context, body []byte) (html []byte, err error)
 }
 
-// errUnread says that a document has to be read before its fetch can be written.
+// errUnread means that a document has to be read before its fetch can be written.
 var errUnread = errors.New("the document has not been read")
 
 // reading is the result of reading a document.
@@ -48,8 +48,8 @@ func (p *prepared) read(ctx context.Context, pdfs PDFReader) error {
 	return nil
 }
 
-// matchPDF makes a PDF document a page or not, as the setting of the repository is now, like
-// matchOffice. now is what the fetch takes the place of. The error is errUnread if the document
+// matchPDF makes a PDF document a page or not, by the current setting of the repository, like
+// matchOffice. now is the fetch that this one replaces. The error is errUnread if the document
 // has to be read first.
 func (p *prepared) matchPDF(ctx context.Context, tx *txn.Txn, pdfs PDFReader, now stored) error {
 	if !p.loaded.IsPDF() {
@@ -92,7 +92,8 @@ func (p *prepared) knownReading(now stored, version int) (r page.Reading, err er
 	return r, err
 }
 
-// become makes the fetch one with a reading, or without. adopted says that its body is stored.
+// become gives the fetch a reading, or takes it away. adopted says whether its body is already
+// stored.
 func (p *prepared) become(r page.Reading, body []byte, adopted bool) {
 	if p.fetch.Reading == r && p.adopted == adopted {
 		return

@@ -10,11 +10,11 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Which of two fetches of a URL is in force depends on the fetches alone: not on the order in
-// which they come, and not on the settings that say what is stored of a fetch. These may have
-// changed since the other one was loaded, and may change again.
+// Which of two fetches of a URL is in force depends only on the fetches: not on the order in
+// which they come, nor on the settings that say what is stored of a fetch. The settings may
+// have changed since the other fetch was loaded, and may change again.
 
-// stored is what is stored of the fetch in force. It is empty without one.
+// stored is what is stored of the fetch in force. It is empty if there is none.
 type stored struct {
 	stamp   schema.FetchStamp
 	content []byte
@@ -47,15 +47,15 @@ func (s stored) plain() ([]byte, error) {
 	return schema.EncodeContent(f.Plain(), sum), nil
 }
 
-// compare implements semantics.md section 2: the later fetch decides, and of two at the same time
+// compare implements semantics.md section 2: the later fetch decides, and of two at the same time,
 // the one whose body has the greater SHA-256. The result is positive if p decides, negative if the
-// stored one does, and zero if they are the same fetch. It may have been stored with other
+// stored fetch does, and zero if they are the same fetch, which may have been stored with other
 // settings.
 //
 // Two fetches with the same time and body can still differ in status or headers (two redirects
-// within a second). The contract does not cover this case. What they mean with all settings off
-// decides then (outcome, then target, as in package batch), and finally the bytes of status and
-// headers.
+// within a second). The contract does not cover this case. Then what they mean with all
+// settings off decides (outcome, then target, as in package batch), and finally the bytes of
+// status and headers.
 func (p *prepared) compare(now stored) (int, error) {
 	switch {
 	case !now.exists(), p.stamp.Newer(now.stamp):

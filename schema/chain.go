@@ -11,10 +11,10 @@ type Hop struct {
 	Key     page.ContentKey // of a page
 }
 
-// StoredChain lists the URLs from one to its terminal: the URL itself, the URL that it
+// StoredChain lists the URLs from a URL to its terminal: the URL itself, the URL that it
 // leads to, and so on. It ends with a page that leads nowhere, with a redirect's target
 // that is neither page nor redirect, with the first URL that occurs in it for the second
-// time (a loop), or when it is MaxChain hops long.
+// time (a loop), or when it has MaxChain hops.
 type StoredChain []Hop
 
 // MaxHops is how many hops a chain may have from a URL to its terminal (semantics.md
@@ -60,7 +60,7 @@ func DecodeChain(b []byte) (StoredChain, error) {
 }
 
 // StoredPropagation says how far a change of a chain has been passed on to the URLs that
-// lead to its URL.
+// lead to the chain's URL.
 type StoredPropagation struct {
 	Chain uint64 // commit timestamp of the chain
 	Next  string // row at which to continue
@@ -79,7 +79,7 @@ func DecodePropagation(b []byte) (StoredPropagation, error) {
 	return s, d.done("propagation")
 }
 
-// StoredIndexed says what was last exported of an index document.
+// StoredIndexed says what the last export of an index document contained.
 type StoredIndexed struct {
 	URL     page.URL
 	Members int

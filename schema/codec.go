@@ -9,7 +9,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// enc builds a stored value: varints, and strings with their length before them.
+// enc builds a stored value: varints, and strings preceded by their lengths.
 type enc []byte
 
 func (e enc) byte(b byte) enc     { return append(e, b) }
@@ -28,7 +28,7 @@ func (e enc) strings(list []string) enc {
 	return e
 }
 
-// dec reads a stored value; done reports whether it was damaged.
+// dec reads a stored value. done reports whether the value was damaged.
 type dec struct{ *wire.Decoder }
 
 func newDec(b []byte) dec { return dec{wire.NewDecoder(b)} }

@@ -6,7 +6,7 @@ import (
 )
 
 // The locality groups. Columns that are read together are stored together; large values
-// that are rarely read (bodies, texts) are kept apart from small ones.
+// that are rarely read (bodies, texts) are kept apart from small values.
 const (
 	GroupApp     = "app"    // facts about the repository as a whole
 	GroupFetch   = "fetch"  // URL rows: the fetch in force
@@ -35,7 +35,7 @@ func Groups() []string {
 	}
 }
 
-// Scanned says that the rows of a group are a set that is read by scans: pairs and members.
+// Scanned reports whether scans read the rows of a group as a set: pairs and members.
 func Scanned(group string) bool {
 	switch group {
 	case GroupPointer, GroupLink, GroupMember, GroupNeed:
@@ -104,8 +104,8 @@ var (
 	// Indexed is the index document of a cluster as it was last exported. w: index, count,
 	// rerank
 	Indexed = txn.Column{Group: GroupIndex, Name: "doc"}
-	// Dirty is never written; a weak notification says that something has changed on
-	// which the index document depends. o: index
+	// Dirty is never written; a weak notification says that something on which the index
+	// document depends has changed. o: index
 	Dirty = txn.Column{Group: GroupIndex, Name: "dirty"}
 
 	// Count is never written; a weak notification says that a cluster has so many inlinks
@@ -117,7 +117,8 @@ var (
 	Ranked = txn.Column{Group: GroupIndex, Name: "ranked"}
 
 	// Touched is never written; a weak notification says that a member of a cluster has a
-	// renewed fetch time. Only where index files are divided into shards. w: refresh; o: touch
+	// renewed fetch time. It is used only where index files are divided into shards. w:
+	// refresh; o: touch
 	Touched = txn.Column{Group: GroupIndex, Name: "touched"}
 
 	// RankState is the rank state of a URL. w: rank
@@ -133,7 +134,7 @@ var (
 	// RankJournal says which parts of the journal of rank are still to be applied. Each run
 	// of rank writes it or reads it for update. w: rank
 	RankJournal = txn.Column{Group: GroupApp, Name: "rank-journal"}
-	// RankPart is a part of the journal, in a row of its own (JournalRow). w: rank
+	// RankPart is a part of the journal, in its own row (JournalRow). w: rank
 	RankPart = txn.Column{Group: GroupApp, Name: "rank-part"}
 
 	// Choice is the canonical URL of a contested cluster, by ranks that are more exact than
@@ -150,22 +151,22 @@ var (
 	RankTolerance = txn.Column{Group: GroupApp, Name: "rank-tolerance"}
 	// IndexID is the identity of the index files that Indexed describes and, after a space,
 	// how many transactions they had applied when the repository was last closed. (Earlier
-	// builds also noted the sum and number of their documents.) w: repository
+	// versions also noted the sum and number of their documents.) w: repository
 	IndexID = txn.Column{Group: GroupApp, Name: "index-id"}
 	// IndexSum is the number of documents of Indexed and the sum of their digests, without
-	// the parts that were not moved here yet; IndexSumPart, in a row of its own
-	// (IndexSumRow), is the addend of one transaction that was not moved yet. w: index,
-	// count, repository
+	// the parts that have not been moved here yet; IndexSumPart, in its own row
+	// (IndexSumRow), is the addend of one transaction that has not been moved yet. w:
+	// index, count, repository
 	IndexSum     = txn.Column{Group: GroupApp, Name: "index-sum"}
 	IndexSumPart = txn.Column{Group: GroupApp, Name: "index-sum-part"}
 	// IndexShards is the number of shards into which the index files are divided and, after a
 	// space, an identity that the files of all shards refer to. w: repository
 	IndexShards = txn.Column{Group: GroupApp, Name: "index-shards"}
-	// OtherIndexID is the identity of the index, other than index files, that documents are
-	// exported to. w: repository
+	// OtherIndexID is the identity of the index, other than index files, to which documents
+	// are exported. w: repository
 	OtherIndexID = txn.Column{Group: GroupApp, Name: "other-index-id"}
-	// Closed has the counts of the repository as it was last closed, in JSON. CountsPart, in rows of
-	// its own (CountsRow), has a part of the counts of ranges of rows. w: repository
+	// Closed has the counts of the repository when it was last closed, in JSON. CountsPart, in
+	// separate rows (CountsRow), has a part of the counts of ranges of rows. w: repository
 	Closed     = txn.Column{Group: GroupApp, Name: "closed"}
 	CountsPart = txn.Column{Group: GroupApp, Name: "counts-part"}
 	// Office is the FormatSetting of office documents. w: repository

@@ -15,7 +15,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// maxUnpacked bounds what one stored value may unpack to, in bytes.
+// maxUnpacked bounds the unpacked size of a stored value, in bytes.
 const maxUnpacked = 256 << 20
 
 // A compressed value is an S2 block after a byte that says so and a checksum:
@@ -34,7 +34,7 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // unzstd reads values of earlier versions. It keeps no state between calls, so all goroutines
-// share it.
+// can share it.
 var unzstd = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxMemory(maxUnpacked), zstd.WithDecoderConcurrency(4))
 	if err != nil {
@@ -49,8 +49,8 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 // keptBuffer bounds the buffers that are kept.
 const keptBuffer = 1 << 20
 
-// inBuffer calls use with an empty buffer, and keeps what it returns for the next call. use
-// must keep nothing of it.
+// inBuffer calls use with an empty buffer, and keeps the buffer that use returns for the
+// next call. use must not keep any of it.
 func inBuffer(use func(empty []byte) (filled []byte)) {
 	b := buffers.Get().(*[]byte)
 	if filled := use((*b)[:0]); cap(filled) <= keptBuffer {
@@ -111,7 +111,7 @@ func unpackTo(empty, b []byte, what string) (u []byte, err error) {
 
 var errPacked = errors.New("unknown format or wrong checksum")
 
-// unS2 checks before it allocates anything.
+// unS2 checks the block before it allocates anything.
 func unS2(empty, b []byte) ([]byte, error) {
 	if len(b) < s2Header || b[0] != formatS2 || binary.LittleEndian.Uint32(b[1:]) != crc32.Checksum(b[s2Header:], castagnoli) {
 		return nil, errPacked
@@ -122,7 +122,7 @@ func unS2(empty, b []byte) ([]byte, error) {
 	return s2.Decode(empty[:cap(empty)], b[s2Header:])
 }
 
-// readUnpacked decompresses a value and calls read with it, which must keep nothing of it.
+// readUnpacked decompresses a value and calls read with it. read must not keep any of it.
 func readUnpacked(b []byte, what string, read func(d dec) error) (err error) {
 	inBuffer(func(empty []byte) []byte {
 		var u []byte

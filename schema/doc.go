@@ -5,7 +5,7 @@
 // Most rows are of three kinds:
 //
 //	URL rows      page.URL.Key(): the reversed host comes first, so that the pages of a
-//	              site lie together
+//	              site are together
 //	pair rows     target key, zero byte, source key: one row for each edge, so that a
 //	              popular target is a range of rows and never one hot cell
 //	cluster rows  the 32 bytes of the content key; in the group member, the order of

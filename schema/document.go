@@ -23,7 +23,7 @@ func (t StoredText) Encode() []byte {
 	return packBuilt(t.encode)
 }
 
-// encode leaves out an empty outline. Texts of programs that knew no outlines have none.
+// encode leaves out an empty outline. Texts written by versions that knew no outlines have none.
 func (t StoredText) encode(e enc) enc {
 	e = e.string(t.Title).string(t.Language).string(t.Text)
 	if t.Outline != "" {
@@ -46,7 +46,7 @@ func DecodeText(b []byte) (t StoredText, err error) {
 	return t, err
 }
 
-// URLState is the part of a URL's fetch in force that clustering has to know.
+// URLState is the part of a URL's fetch in force that clustering needs.
 type URLState struct {
 	Outcome  page.Outcome
 	NoIndex  bool
@@ -117,7 +117,7 @@ type TargetLinks struct {
 	Anchors []string // ascending
 }
 
-// GroupLinks groups links by target, in the order in which they are stored.
+// GroupLinks groups links by target, in the order in which the groups are stored.
 func GroupLinks(links []page.Link) []TargetLinks {
 	links = slices.Clone(links)
 	slices.SortFunc(links, func(a, b page.Link) int {
@@ -135,13 +135,13 @@ func GroupLinks(links []page.Link) []TargetLinks {
 	return groups
 }
 
-// EncodeLinks encodes links for Links and Inverted, in one part.
+// EncodeLinks encodes links as one part, for Links and Inverted.
 func EncodeLinks(groups []TargetLinks) []byte {
 	return packBuilt(func(e enc) enc { return e.links(groups) })
 }
 
-// DecodeLinks decodes links that are one part; nil bytes mean no links. It refuses a part of
-// a longer list.
+// DecodeLinks decodes links that are stored as one part; nil bytes mean no links. It refuses
+// a part of a longer list.
 func DecodeLinks(b []byte) ([]TargetLinks, error) {
 	if b == nil {
 		return nil, nil

@@ -27,7 +27,7 @@ func StorableTime(t time.Time) time.Time {
 }
 
 // FetchStamp decides between two fetches of one URL (semantics.md section 2): the later
-// one wins, and between two at the same time the one whose body has the greater SHA-256.
+// one wins, and of two at the same time, the one whose body has the greater SHA-256.
 type FetchStamp struct {
 	Time time.Time
 	Sum  [32]byte // SHA-256 of the decoded body
@@ -58,15 +58,15 @@ func DecodeFetchStamp(b []byte) (FetchStamp, error) {
 // of the page.
 var keptHeaders = []string{"Content-Type", "Location", "Link", "X-Robots-Tag", "Content-Language", "Refresh"}
 
-// What is added to a stored status says what a fetch is because of a setting of the repository.
+// A number added to a stored status says what a fetch is because of a setting of the repository.
 const (
 	asOffice   = 1 << 20 // an office document that is a page
 	asResource = 1 << 21 // a resource whose body is kept
 	asReading  = 1 << 22 // a document with a reading, which follows the headers
 )
 
-// EncodeContent encodes a fetch for FetchContent, without URL, time and body: if the bytes
-// are equal, nothing about the page has changed.
+// EncodeContent encodes a fetch, without URL, time and body, for FetchContent: if the
+// bytes are equal, nothing about the page has changed.
 func EncodeContent(f *page.Fetch, sum [32]byte) []byte {
 	status := uint64(f.Status)
 	if f.Office {

@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// FormatSetting says whether documents of a format are pages in a repository. It is stored in
-// a column of its own for each of the Formats, and absent while it is off.
+// FormatSetting says whether documents of a format are pages in a repository. Each of the
+// Formats has a column for it, which is absent while the setting is off.
 type FormatSetting string
 
 // The settings.
@@ -29,7 +29,7 @@ func (s FormatSetting) Holds() bool { return s == FormatOn || s == FormatOnSoon 
 
 // Format is a format whose documents are pages only with a setting.
 type Format struct {
-	Name    string // of its documents, in the plural
+	Name    string // name of its documents, in the plural
 	Setting txn.Column
 	// Is reports whether a response is a document of the format.
 	Is func(*page.Fetch) bool
@@ -53,8 +53,8 @@ var (
 	}
 )
 
-// MayBeDocument reports whether the content of a fetch can be that of a document that is indexed
-// with a setting, without decoding it.
+// MayBeDocument reports, without decoding it, whether the content of a fetch can be that of a
+// document of one of the Formats.
 func MayBeDocument(content []byte) bool {
 	status, n := binary.Uvarint(content)
 	return n > 0 && status >= asOffice
@@ -84,7 +84,7 @@ func (f *Format) Write(tx *txn.Txn, s FormatSetting) {
 }
 
 // Without returns the content of a fetch as if the setting had been off when it was loaded,
-// and whether it differs.
+// and reports whether it differs.
 func (f *Format) Without(content []byte) ([]byte, bool, error) {
 	decoded, sum, err := DecodeContent(content)
 	if err != nil || !f.IsPage(&decoded) {

@@ -45,7 +45,7 @@ var (
 	Discovery = txn.Column{Group: GroupURL, Name: "discovery"}
 	// Seed marks a seed. w: frontier
 	Seed = txn.Column{Group: GroupSeed, Name: "x"}
-	// CrawlConfig says how far the crawl goes from its seeds. w: frontier
+	// CrawlConfig says how far from its seeds the crawl goes. w: frontier
 	CrawlConfig = txn.Column{Group: GroupApp, Name: "crawl"}
 )
 
@@ -55,7 +55,7 @@ type EntryState uint8
 // The states. The numbers are stored.
 const (
 	EntryWaiting EntryState = 0 // in the queue
-	EntryRefused EntryState = 1 // by robots.txt
+	EntryRefused EntryState = 1 // by robots.txt, or because of a parameter (Lapsed)
 	EntryDone    EntryState = 2 // visited, and will not be visited again
 )
 
@@ -73,14 +73,14 @@ type FrontierEntry struct {
 	// Revisit says that the URL is queued among the revisits of its host, in the order of
 	// Due. New URLs are due at once, in the order of depth and Weight.
 	Revisit bool
-	// Refused, with EntryWaiting, says that the URL was refused but waits, so that its
-	// host's robots.txt is fetched again.
+	// Refused, with EntryWaiting, says that the URL was refused but waits, so that the
+	// crawler fetches its host's robots.txt again.
 	Refused bool
-	// Withdrawn says that a refusal took the page out of the index, and that it has not
-	// been visited since.
+	// Withdrawn says that a refusal removed the page from the index, and that the page
+	// has not been visited since.
 	Withdrawn bool
 	// Kept says that the URL is fetched although one of its parameters makes no difference:
-	// another page leads to it, or it serves to check that this is still true. Lapsed, with
+	// another page leads to it, or it serves to check that this is still so. Lapsed, with
 	// EntryRefused, says that the URL is not fetched because of the parameter.
 	Kept, Lapsed bool
 	// Asked says that a user wants the URL visited now, before all others.
@@ -98,13 +98,13 @@ type FrontierEntry struct {
 	Last         time.Time // last visit
 	Source       string    // where the URL was found: a URL, "seeds", "sitemap …"
 	Note         string    // why it is due at that time, or why it was refused
-	// Weight is by how many links a new URL is treated as nearer to the seeds than it is,
-	// because of its rank; see MaxWeight.
+	// Because of its rank, a new URL is treated as Weight links nearer to the seeds than
+	// it is; see MaxWeight.
 	Weight int
 	// Claim is when the page changed according to a sitemap, if the pending visit was
 	// brought forward because of that; otherwise zero.
 	Claim time.Time
-	// History are the last visits, the oldest first, at most MaxHistory.
+	// History has the last visits, the oldest first, at most MaxHistory.
 	History []PastVisit
 }
 
@@ -113,9 +113,9 @@ func (e *FrontierEntry) IsRefused() bool { return e.State == EntryRefused || e.R
 
 // Encode encodes the entry for Entry.
 //
-// Fields that were added to the format later stand at the end, and are written only if
-// one of them is set. So entries of older versions can be read, and entries of URLs that
-// were never fetched, by far the most, stay short.
+// Fields that were added to the format later come at the end, and are written only if one
+// of them is set. So entries of older versions can be read, and entries of URLs that were
+// never fetched, which are by far the most, stay short.
 func (e FrontierEntry) Encode() []byte {
 	f := flags(e.Revisit, e.Refused, e.Withdrawn, e.hasMore(), e.Kept, e.Lapsed, e.Asked, e.Resource)
 	b := enc(nil).byte(byte(e.State)).byte(f).uint(uint64(e.Depth)).uint(uint64(e.Hops))
@@ -199,7 +199,7 @@ const (
 	queueRevisit = 'r'
 )
 
-// QueueRow is the row of a waiting entry.
+// QueueRow returns the row of a waiting entry.
 func QueueRow(host string, u page.URL, e FrontierEntry) string {
 	b := append([]byte(host), 0)
 	if e.Revisit {
@@ -215,7 +215,7 @@ func QueueRow(host string, u page.URL, e FrontierEntry) string {
 // others, and none puts it before the seeds.
 const MaxWeight = 6
 
-// place is where a new URL stands in the queue: its depth less its weight.
+// place returns the place of a new URL in the queue: its depth minus its weight.
 func (e *FrontierEntry) place() byte {
 	if e.Depth <= 0 {
 		return 0
@@ -223,14 +223,14 @@ func (e *FrontierEntry) place() byte {
 	return byte(min(max(e.Depth-min(max(e.Weight, -MaxWeight), MaxWeight), 1), 255))
 }
 
-// QueueNew is the prefix of the rows of a host's new URLs.
+// QueueNew returns the prefix of the rows of a host's new URLs.
 func QueueNew(host string) string { return host + "\x00" + string(rune(queueNew)) }
 
-// QueueRevisits is the prefix of the rows of a host's revisits.
+// QueueRevisits returns the prefix of the rows of a host's revisits.
 func QueueRevisits(host string) string { return host + "\x00" + string(rune(queueRevisit)) }
 
-// QueueRevisitsFrom is the row at which the revisits of a host begin that are due at a
-// time or later.
+// QueueRevisitsFrom returns the row at which those revisits of a host begin that are due
+// at a time or later.
 func QueueRevisitsFrom(host string, due time.Time) string {
 	return string(binary.BigEndian.AppendUint64([]byte(QueueRevisits(host)), unixMilli(due)))
 }
@@ -251,12 +251,12 @@ func ParseQueueRow(row string) (host string, u page.URL, due time.Time, err erro
 	return host, u, due, err
 }
 
-// QueueHost is the host of a queue row.
+// QueueHost returns the host of a queue row.
 func QueueHost(row string) string {
 	host, _, _ := strings.Cut(row, "\x00")
 	return host
 }
 
-// NextQueueHost is a row after all rows of a host, at or before the first row of the next
-// host.
+// NextQueueHost returns a row after all rows of a host, at or before the first row of the
+// next host.
 func NextQueueHost(host string) string { return host + "\x01" }

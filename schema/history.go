@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// MaxHistory is how many visits an entry remembers: enough to tell how often a page
+// MaxHistory is how many visits an entry remembers: enough to show how often a page
 // changes, in about a hundred bytes.
 const MaxHistory = 10
 
@@ -15,11 +15,11 @@ type VisitEffect uint8
 // The effects. The numbers are stored.
 const (
 	VisitChanged     VisitEffect = 0 // something new was loaded
-	VisitUnchanged   VisitEffect = 1 // fetched completely, and the same as before
+	VisitUnchanged   VisitEffect = 1 // fetched completely, but the same as before
 	VisitNotModified VisitEffect = 2 // the server said that it is the same (304)
 	VisitFailed      VisitEffect = 3 // no usable response
 	VisitSetAside    VisitEffect = 4 // not loaded: the first 404, a soft 404
-	VisitWithdrawn   VisitEffect = 5 // not requested: robots.txt disallows it now
+	VisitWithdrawn   VisitEffect = 5 // not requested: robots.txt now disallows it
 )
 
 // String names the effect.
@@ -30,7 +30,7 @@ func (v VisitEffect) String() string {
 	return "invalid"
 }
 
-// PastVisit is what an entry remembers of a visit.
+// PastVisit is what an entry remembers about a visit.
 type PastVisit struct {
 	Time   time.Time // when the request began, to the millisecond
 	Status int       // 0: no response

@@ -24,7 +24,7 @@ var (
 	IconImage = txn.Column{Group: GroupBody, Name: "icon"}
 )
 
-// IconColumns are the columns of icons, by what these are used for.
+// IconColumns has the columns of icons, by the use of the icon.
 var IconColumns = map[page.IconUse]txn.Column{page.OwnIcon: Icon, page.NamedIcon: SquareImage}
 
 // IconSum is the SHA-256 of the image of an icon.

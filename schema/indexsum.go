@@ -24,7 +24,7 @@ func DecodeIndexSum(b []byte) (StoredIndexSum, error) {
 	return s, d.done("sum of index documents")
 }
 
-// IndexSumRow is the row of what the transaction with this start timestamp has added.
+// IndexSumRow returns the row of what the transaction with this start timestamp has added.
 func IndexSumRow(start uint64) string { return fmt.Sprintf("%s%020d", IndexSumPrefix, start) }
 
 // IndexSumPrefix begins the rows made by IndexSumRow.

@@ -8,14 +8,14 @@ import (
 )
 
 // InForce is the fetch in force of a URL (semantics.md section 2) as it is stored. Its time and its
-// body are in cells of their own: see ReadFetchStamp and ReadBody.
+// body are in separate cells: see ReadFetchStamp and ReadBody.
 type InForce struct {
 	page.Fetch
 	Sum     [32]byte      // SHA-256 of the payload
 	Content ContentDigest // of the cell FetchContent
 }
 
-// ReadInForce reads the fetch in force of a URL, without its body; nil if there is none.
+// ReadInForce reads the fetch in force of a URL, without its body. It returns nil if there is none.
 func ReadInForce(ctx context.Context, tx *txn.Txn, u page.URL) (*InForce, error) {
 	content, err := tx.Get(ctx, URLRow(u), FetchContent)
 	if err != nil || !content.Exists {
@@ -38,7 +38,7 @@ func (f *InForce) ReadBody(ctx context.Context, tx *txn.Txn) (stored bool, err e
 	return true, err
 }
 
-// ReadFetchStamp reads the stamp of the fetch in force of a URL, and whether there is one.
+// ReadFetchStamp reads the stamp of the fetch in force of a URL, and reports whether there is one.
 func ReadFetchStamp(ctx context.Context, tx *txn.Txn, u page.URL) (s FetchStamp, exists bool, err error) {
 	v, err := tx.Get(ctx, URLRow(u), FetchTime)
 	if err != nil || !v.Exists {

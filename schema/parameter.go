@@ -15,17 +15,17 @@ import (
 var (
 	// HostParameters is what is known about the query parameters of a host. w: discover
 	HostParameters = txn.Column{Group: GroupHost, Name: "parameters"}
-	// HostVariants, at a row of VariantRow, says which URL stands for all URLs that differ
-	// only in some parameters. w: discover, frontier
+	// HostVariants, at a row of VariantRow, says which URL is fetched for all URLs that
+	// differ only in some parameters. w: discover, frontier
 	HostVariants = txn.Column{Group: GroupHost, Name: "variants"}
 	// HostPages is the number of URLs of a host that were visited, in decimal digits.
 	// w: frontier
 	HostPages = txn.Column{Group: GroupHost, Name: "pages"}
-	// HostResources is the number of URLs of a host that the frontier has taken as resources
-	// of rendered pages, in decimal digits. w: discover
+	// HostResources is the number of URLs of a host that the frontier has accepted as
+	// resources of rendered pages, in decimal digits. w: discover
 	HostResources = txn.Column{Group: GroupHost, Name: "resources"}
 	// HostRelook is never written; a weak notification says that a parameter makes a
-	// difference after all, and that URLs that were left out have to be taken up. o: relook
+	// difference after all, so that URLs that were left out have to be added. o: relook
 	HostRelook = txn.Column{Group: GroupHost, Name: "relook"}
 	// HostRelookAt is how far relook has come. w: discover, relook
 	HostRelookAt = txn.Column{Group: GroupHost, Name: "relook-at"}
@@ -34,7 +34,7 @@ var (
 // Parameter is what is known about a query parameter of a host.
 type Parameter struct {
 	Name string `json:"name"`
-	// Families is how many URLs without the parameter have a row of variants.
+	// Families is the number of URLs without the parameter that have a row of variants.
 	Families int `json:"families,omitempty"`
 	// Pairs counts the URLs, since the last contradiction, that had the same content as a
 	// URL that differs only in this parameter. Contents are hashes of these contents.
@@ -42,7 +42,7 @@ type Parameter struct {
 	Contents []uint32 `json:"contents,omitempty"`
 	// Contradictions counts the pairs whose contents differed.
 	Contradictions int `json:"contradictions,omitempty"`
-	// Ignored says that the parameter is taken to make no difference.
+	// Ignored says that the crawler assumes that the parameter makes no difference.
 	Ignored bool `json:"ignored,omitempty"`
 }
 
@@ -81,8 +81,8 @@ type Variants struct {
 	Seen []uint32
 }
 
-// VariantRow is the row of the URLs of a host that differ only in some parameters: the names
-// of these, joined by "&", and the URL without them.
+// VariantRow returns the row of the URLs of a host that differ only in some parameters: the
+// names of the parameters, joined by "&", and the URL without them.
 func VariantRow(host, names string, without page.URL) string {
 	return host + "\x00" + names + "\x00" + without.Key()
 }

@@ -21,13 +21,13 @@ import (
 // 0: its timestamp is that of the list, and an observer that watches the column is woken by
 // every change.
 //
-// The numbers of parts mean nothing beyond the order of their contents.
+// The numbers of parts mean nothing but the order of their contents.
 
 // PartSize bounds a part: the number of its entries, and their bytes before compression. A
 // single entry may be larger.
 type PartSize struct{ Entries, Bytes int }
 
-// UsualPart is the default size of parts. The links of a page with a few thousand of them
+// UsualPart is the default size of parts. The links of a page with a few thousand links
 // fit into one part. docs/decisions/0018-lists-in-parts.md has the reasons.
 var UsualPart = PartSize{Entries: 4096, Bytes: 1 << 20}
 
@@ -39,8 +39,8 @@ func Part(c txn.Column, i int) txn.Column {
 	return txn.Column{Group: c.Group, Name: fmt.Sprintf("%s/%06d", c.Name, i)}
 }
 
-// PartNumber returns which part of column c the column name in the same group is; false if
-// it is none.
+// PartNumber returns the number of the part of column c that the column name in the same
+// group is, or false if it is not a part of c.
 func PartNumber(c txn.Column, name string) (int, bool) {
 	rest, ok := strings.CutPrefix(name, c.Name)
 	switch {
@@ -60,8 +60,8 @@ func PartNumber(c txn.Column, name string) (int, bool) {
 	return i, true
 }
 
-// PartsIn returns the parts of a column in a scanned row, in order. They end where one is
-// missing; decoding them then fails.
+// PartsIn returns the parts of a column in a scanned row, in order. They end where a part
+// is missing; then decoding them fails.
 func PartsIn(c txn.Column, cols []txn.Version) [][]byte {
 	var parts [][]byte
 	for _, col := range cols { // ascending by name, and so by number
@@ -228,7 +228,7 @@ func AnchorsIn(cols []txn.Version) ([]string, error) {
 func EdgesIn(cols []txn.Version) (StoredEdges, error) { return DecodeEdgeParts(PartsIn(Edges, cols)) }
 
 // EdgeTargets yields the targets of the edges of a scanned row. A target is valid until the next one.
-// An error is the last that is yielded.
+// An error is the last element.
 func EdgeTargets(cols []txn.Version) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		parts := PartsIn(Edges, cols)
@@ -327,7 +327,7 @@ func (s StoredDiscovery) Encode() []byte {
 	return enc(nil).uint(s.Links).uint(uint64(s.Depth)).uint(uint64(s.Part))
 }
 
-// DecodeDiscovery decodes the progress; nil bytes are the beginning.
+// DecodeDiscovery decodes the progress; nil bytes mean the beginning.
 func DecodeDiscovery(b []byte) (StoredDiscovery, error) {
 	if b == nil {
 		return StoredDiscovery{}, nil

@@ -9,7 +9,7 @@ import (
 )
 
 // StoredRankState is the rank state of a URL. A URL without one has no edges to or from it,
-// and the rank rank.Teleport, which every URL has.
+// and only the rank rank.Teleport, which every URL has at least.
 type StoredRankState struct {
 	Inlinks int     // edges to this URL along which rank has been passed on
 	In      float64 // the rank passed on along them: the sum of Pushed/Out over their sources
@@ -21,7 +21,7 @@ type StoredRankState struct {
 // NoRankState is the state of a URL without a StoredRankState.
 var NoRankState = StoredRankState{Rank: rank.Teleport}
 
-// Estimate returns the rank that follows from what has come in.
+// Estimate returns the rank that follows from the rank that has come in.
 func (m *StoredRankState) Estimate() float64 { return rank.Estimate(m.Inlinks, m.In) }
 
 // Residual returns how much of the estimate has not been passed on.
@@ -63,7 +63,7 @@ type StoredEdges struct {
 	Targets      []string // URL rows, ascending
 }
 
-// Encode encodes the edges for Edges, in one part.
+// Encode encodes the edges as one part, for Edges.
 func (s StoredEdges) Encode() []byte { return enc(nil).edges(s) }
 
 // edges encodes only the part of each target that differs from the one before, since most
@@ -78,8 +78,8 @@ func (e enc) edges(s StoredEdges) enc {
 	return e
 }
 
-// DecodeEdges decodes edges that are one part; nil bytes mean no edges. It refuses a part of
-// a longer list.
+// DecodeEdges decodes edges that are stored as one part; nil bytes mean no edges. It refuses
+// a part of a longer list.
 func DecodeEdges(b []byte) (StoredEdges, error) {
 	if b == nil {
 		return StoredEdges{}, nil
@@ -129,7 +129,7 @@ func (d dec) targets(yield func(target []byte) bool) (all bool) {
 	return true
 }
 
-// maxEdgeRow bounds a URL row, so that the rows of a damaged value cannot grow without end.
+// maxEdgeRow bounds a URL row, so that the rows of a damaged value cannot grow without limit.
 const maxEdgeRow = 1 << 16
 
 // StoredChoice is the canonical URL of a cluster, by ranks that are more exact than the
@@ -138,7 +138,7 @@ type StoredChoice struct {
 	// Among is a digest of the members that could be chosen. If they change, the choice is
 	// void.
 	Among [8]byte
-	URL   page.URL // "" if it has not been made yet
+	URL   page.URL // "" if the choice has not been made yet
 }
 
 // Encode encodes the choice for Choice.
@@ -154,7 +154,7 @@ func DecodeChoice(b []byte) (StoredChoice, error) {
 // EncodeCorrection encodes a correction for Correction.
 func EncodeCorrection(c float64) []byte { return enc(nil).float(c) }
 
-// DecodeCorrection decodes a correction; nil bytes are none.
+// DecodeCorrection decodes a correction; nil bytes mean none.
 func DecodeCorrection(b []byte) (float64, error) {
 	if b == nil {
 		return 0, nil
@@ -167,7 +167,7 @@ func DecodeCorrection(b []byte) (float64, error) {
 // EncodeTolerance encodes a tolerance for RankTolerance.
 func EncodeTolerance(t float64) []byte { return enc(nil).float(t) }
 
-// DecodeTolerance decodes a tolerance; nil bytes are the default.
+// DecodeTolerance decodes a tolerance; nil bytes mean the default.
 func DecodeTolerance(b []byte) (float64, error) {
 	if b == nil {
 		return DefaultRankTolerance, nil
@@ -178,8 +178,8 @@ func DecodeTolerance(b []byte) (float64, error) {
 }
 
 // DefaultRankTolerance is the default relative error of ranks: a quarter of what search and
-// the choice of canonical URLs can tolerate. From about twice as much on, clusters whose
-// members have equal ranks would be contested (observers/tiebreak.go).
+// the choice of canonical URLs can tolerate. With about twice as much or more, clusters
+// whose members have equal ranks would be contested (observers/tiebreak.go).
 const DefaultRankTolerance = 0.0025
 
 func (e enc) float(f float64) enc { return binary.LittleEndian.AppendUint64(e, math.Float64bits(f)) }

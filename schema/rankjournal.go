@@ -6,14 +6,14 @@ import (
 	"github.com/webindexer/indexer/internal/wire"
 )
 
-// StoredJournal says which parts of a journal are still to be applied: parts Next to
+// StoredJournal says which parts of a journal have not been applied yet: parts Next to
 // Parts-1.
 type StoredJournal struct{ Next, Parts int }
 
 // Encode encodes the journal for RankJournal.
 func (j StoredJournal) Encode() []byte { return enc(nil).uint(uint64(j.Next)).uint(uint64(j.Parts)) }
 
-// DecodeJournal decodes a journal; nil bytes are a journal without parts.
+// DecodeJournal decodes a journal; nil bytes mean a journal without parts.
 func DecodeJournal(b []byte) (StoredJournal, error) {
 	if b == nil {
 		return StoredJournal{}, nil
@@ -26,11 +26,11 @@ func DecodeJournal(b []byte) (StoredJournal, error) {
 	return j, d.done("journal of ranks")
 }
 
-// RankChange is a line of the journal: the rank state that a URL is to have.
+// RankChange is an entry of the journal: the rank state that a URL will have.
 type RankChange struct {
 	Row   string // of the URL
 	State StoredRankState
-	Moved bool // wake its cluster
+	Moved bool // its cluster must be woken
 	Again bool // it has a residual to pass on
 }
 
@@ -57,7 +57,7 @@ func EncodeRankPart(list []RankChange) []byte {
 func DecodeRankPart(b []byte) ([]RankChange, error) {
 	d := newDec(b)
 	n := d.Uint()
-	if n > uint64(len(d.Rest()))/(5+3*8) { // each takes at least that
+	if n > uint64(len(d.Rest()))/(5+3*8) { // each takes at least this many bytes
 		d.Fail()
 		n = 0
 	}
@@ -91,8 +91,8 @@ func (p RankChange) String() string {
 	return fmt.Sprintf("%q: %+v, moved %t, again %t", p.Row, p.State, p.Moved, p.Again)
 }
 
-// afterPrefix appends a string: the length of the prefix that it shares with the one before, and the
-// rest of it.
+// afterPrefix appends a string: the length of the prefix that it shares with the string before it,
+// and its rest.
 func (e enc) afterPrefix(last, s string) enc {
 	same := wire.CommonPrefix(last, s)
 	return e.uint(uint64(same)).string(s[same:])

@@ -34,8 +34,8 @@ var (
 	// ResourceChanged is never written; a weak notification says that the fetch of a URL that
 	// pages need has changed. o: invalidate
 	ResourceChanged = txn.Column{Group: GroupRender, Name: "changed"}
-	// Invalidated is how far the pages that need a URL were told about a change of it (a
-	// StoredPropagation). w: invalidate
+	// Invalidated says how far the pages that need a URL have been notified of a change
+	// of it (a StoredPropagation). w: invalidate
 	Invalidated = txn.Column{Group: GroupRender, Name: "told"}
 	// Screenshot and Thumbnail are pictures of a rendered page, as the browser encoded them.
 	// w: render
@@ -46,10 +46,10 @@ var (
 )
 
 // RenderSetting says which pages of a repository are rendered. It is stored in the column
-// Render, and absent while it is off.
+// Render, which is absent while the setting is off.
 type RenderSetting string
 
-// The settings. A setting that ends in "soon" already holds, while the program adapts what
+// The settings. A setting that ends in "soon" already holds while the program adapts what
 // it stored before.
 const (
 	RenderOff      RenderSetting = ""
@@ -62,7 +62,7 @@ const (
 
 var renderSettings = []RenderSetting{RenderOff, RenderAuto, RenderAll, RenderOffSoon, RenderAutoSoon, RenderAllSoon}
 
-// Mode returns which pages are rendered now: RenderOff, RenderAuto or RenderAll.
+// Mode returns which pages are rendered: RenderOff, RenderAuto or RenderAll.
 func (s RenderSetting) Mode() RenderSetting {
 	mode, _ := strings.CutSuffix(string(s), " soon")
 	if mode == "off" {
@@ -108,7 +108,7 @@ func WithoutBrowser(ctx context.Context, tx *txn.Txn) (bool, error) {
 	return string(v.Data) == "0", err
 }
 
-// Qualifies returns why a page is rendered under the setting, "" if it is not.
+// Qualifies returns why a page is rendered under the setting, or "" if it is not.
 func (s RenderSetting) Qualifies(doc *page.Document, found page.Examined) string {
 	switch {
 	case doc.Outcome != page.Page || !found.HTML:
@@ -121,7 +121,7 @@ func (s RenderSetting) Qualifies(doc *page.Document, found page.Examined) string
 	return found.Why
 }
 
-// ContentDigest identifies a value of FetchContent; it is zero for none.
+// ContentDigest identifies a value of FetchContent. It is zero for no value.
 type ContentDigest [16]byte
 
 // DigestContent returns the digest of a value of FetchContent.
@@ -133,8 +133,8 @@ func DigestContent(v txn.Value) (d ContentDigest) {
 	return d
 }
 
-// RenderInput is a URL that a page asked for when it was rendered, with what was in force
-// there.
+// RenderInput is a URL that a page asked for when it was rendered, with the fetch that
+// was in force there.
 type RenderInput struct {
 	URL     page.URL
 	Content ContentDigest
@@ -148,15 +148,15 @@ const NoBrowser = "no browser"
 
 // StoredForm is the form of a page after its scripts ran, or why there is none.
 type StoredForm struct {
-	// Version is that of the renderer; 0 without a browser.
+	// Version is the version of the renderer, or 0 if there was no browser.
 	Version uint64
 	// Page is the fetch of the page that was rendered.
 	Page ContentDigest
 	// Why says why the page is rendered.
 	Why string
-	// Failure says why there is no HTML; "" if there is some.
+	// Failure says why there is no HTML. It is "" if there is HTML.
 	Failure string
-	// Inputs are the URLs that the page asked for, in order, each once.
+	// Inputs are the URLs that the page asked for, in order, without duplicates.
 	Inputs []RenderInput
 	// Stale are inputs of the previous form that this form does not have, and whose pair rows
 	// have not been deleted yet.
@@ -206,7 +206,7 @@ func DecodeForm(b []byte) (f StoredForm, err error) {
 }
 
 // WithoutResource returns the content of a fetch as if the setting had been off when it was
-// loaded, and whether it differs.
+// loaded, and reports whether it differs.
 func WithoutResource(content []byte) ([]byte, bool, error) {
 	f, sum, err := DecodeContent(content)
 	if err != nil || !f.Resource {

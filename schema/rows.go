@@ -9,7 +9,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// URLRow is the row of a URL.
+// URLRow returns the row of a URL.
 func URLRow(u page.URL) string { return u.Key() }
 
 // ParseURLRow parses a row made by URLRow.
@@ -28,27 +28,27 @@ func ParseURLRow(row string) (page.URL, error) {
 	return u, nil
 }
 
-// JournalRow is the row of a part of the journal of ranks.
+// JournalRow returns the row of a part of the journal of ranks.
 func JournalRow(part int) string { return fmt.Sprintf("rank-part %06d", part) }
 
-// CountsRow is the row of a part of the counts of ranges of rows.
+// CountsRow returns the row of a part of the counts of ranges of rows.
 func CountsRow(part int) string { return fmt.Sprintf("%s%06d", CountsPrefix, part) }
 
 // CountsPrefix is the prefix of the rows of CountsRow.
 const CountsPrefix = "counts-part "
 
-// PairRow is the row of the edge from source to target, in GroupPointer, GroupLink and
-// GroupNeed. Keys of URLs contain no zero byte.
+// PairRow returns the row of the edge from source to target, in GroupPointer, GroupLink
+// and GroupNeed. Keys of URLs contain no zero byte.
 func PairRow(target, source page.URL) string { return target.Key() + "\x00" + source.Key() }
 
-// PairPrefix is the prefix of the rows of all edges to target.
+// PairPrefix returns the prefix of the rows of all edges to target.
 func PairPrefix(target page.URL) string { return target.Key() + "\x00" }
 
 // ParsePairRow parses a row made by PairRow.
 func ParsePairRow(row string) (target, source page.URL, err error) {
 	t, s, ok := strings.Cut(row, "\x00")
 	if !ok {
-		return "", "", fmt.Errorf("schema: row %q is no pair of URLs: %w", row, store.ErrCorrupt)
+		return "", "", fmt.Errorf("schema: row %q is not a pair of URLs: %w", row, store.ErrCorrupt)
 	}
 	if target, err = ParseURLRow(t); err != nil {
 		return "", "", err
@@ -57,13 +57,13 @@ func ParsePairRow(row string) (target, source page.URL, err error) {
 	return target, source, err
 }
 
-// PairSource is the row of the source in a pair row.
+// PairSource returns the row of the source in a pair row.
 func PairSource(row string) string {
 	_, source, _ := strings.Cut(row, "\x00")
 	return source
 }
 
-// ClusterRow is the row of a cluster.
+// ClusterRow returns the row of a cluster.
 func ClusterRow(k page.ContentKey) string { return string(k[:]) }
 
 // ParseClusterRow parses a row made by ClusterRow.
@@ -83,9 +83,9 @@ type MemberInfo struct {
 	Eligible bool
 }
 
-// MemberRow is the row of a member. After the content key comes the order of preference
-// among members of equal rank (semantics.md section 4), so that the first row of a cluster
-// is then the canonical URL:
+// MemberRow returns the row of a member. After the content key comes the order of
+// preference among members of equal rank (semantics.md section 4), so that, among equal
+// ranks, the first row of a cluster is the canonical URL:
 //
 //	[content key, 32][class, 1][length of URL, 2 bytes big-endian][URL]
 //

@@ -6,9 +6,9 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// SummaryRow is the row of a member summary of a giant cluster: the member row at which it
-// begins. From is the part of a member row after the content key; the first summary of a
-// cluster begins at "".
+// SummaryRow returns the row of a member summary of a giant cluster: the member row at
+// which it begins. From is the part of a member row after the content key; the first
+// summary of a cluster begins at "".
 func SummaryRow(k page.ContentKey, from string) string { return string(k[:]) + from }
 
 // SplitMemberRow splits a member row, or the row of a summary, after the content key.
@@ -20,7 +20,7 @@ func SplitMemberRow(row string) (cluster, at string) {
 // StoredSummary adds up the members of a giant cluster from its row to the next summary:
 // enough to find the canonical URL without reading all members.
 type StoredSummary struct {
-	// Incomplete says that the summary was begun and not computed: ignore the rest.
+	// Incomplete says that the summary was begun but not computed: ignore the rest.
 	Incomplete bool
 	Members    int
 	Rank       float64 // the sum of their published ranks

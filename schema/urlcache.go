@@ -8,13 +8,13 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// urlCache remembers the URLs of rows that were parsed lately. To check a row, its URL is
-// parsed and its row built again, which takes about a microsecond. A crawl reads the same
-// rows again and again, mostly as sources of links, and the check took 4 % of all work.
-// Only rows that passed the check are kept; rows that are not in the cache are checked.
+// urlCache remembers the URLs of recently parsed rows. To check a row, its URL is parsed
+// and its row built again, which takes about a microsecond. A crawl reads the same rows
+// again and again, mostly as sources of links, and the check took 4 % of all work. Only
+// rows that passed the check are kept; rows that are not in the cache are checked.
 //
-// The cache is direct-mapped: a slot holds whatever came last. It is safe for concurrent
-// use.
+// The cache is direct-mapped: a slot holds the last row that was put there. It is safe
+// for concurrent use.
 var urlCache [1 << 13]atomic.Pointer[cachedURL]
 
 // maxCachedRow bounds a slot, and so the cache: 8 MB at most, 2 MB with usual URLs.

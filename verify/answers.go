@@ -15,7 +15,7 @@ import (
 // acknowledged run on it, and the writer did not do the observer's work itself, then the
 // observer has missed it, or gave up: see the dead letters.
 func (v *verifier) compareAnswers(ctx context.Context) error {
-	registry, err := observers.Options{}.Registry() // names and columns only; nothing is run
+	registry, err := observers.Options{}.Registry() // only for names and columns; nothing runs
 	if err != nil {
 		return err
 	}

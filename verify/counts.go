@@ -8,7 +8,7 @@ import (
 	"github.com/webindexer/indexer/repository/counts"
 )
 
-// compareCounts compares the counts that stats answers with, if any are kept, with a scan.
+// compareCounts compares the kept counts that stats would return, if any, with a scan.
 func (v *verifier) compareCounts(ctx context.Context, kept *counts.Counts) error {
 	if kept == nil {
 		return nil

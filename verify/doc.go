@@ -25,10 +25,10 @@
 //
 // The batch is in memory: a few fields and the links of all pages, and each link a second time
 // with the cluster of its target. Of bodies and texts it keeps only a digest; if a document
-// differs, it is computed again, to say how. Each URL and anchor is in memory once, however many
-// pages repeat it. Rows and index files are compared as they are scanned. So a page with many
-// inlinks, or a cluster with many members, takes no more memory than those pages and members
-// take anyway.
+// differs, verify computes it again, to say how. Each URL and anchor is in memory once, however
+// many pages repeat it. Rows and index files are compared as they are scanned. So a page with
+// many inlinks, or a cluster with many members, takes only the memory that the linking pages
+// and the members take anyway.
 //
 // The clusters and ranks of a page depend on pages anywhere in the web. A process that compared
 // only a range of rows would still have to interpret all pages, which is most of the work. So

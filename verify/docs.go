@@ -110,7 +110,7 @@ func (v *verifier) compareText(ctx context.Context, u page.URL, c txn.Version) e
 	return nil
 }
 
-// linkList formats the counting links of a page; "" if it has none.
+// linkList formats the counting links of a page. It returns "" if the page has none.
 func linkList(u *batch.URL) string {
 	if u == nil || len(u.Document.Links) == 0 {
 		return ""
@@ -118,7 +118,7 @@ func linkList(u *batch.URL) string {
 	return describeLinks(schema.GroupLinks(u.Document.Links))
 }
 
-// compareLinkPart finds parts of lists of links that belong to no list.
+// compareLinkPart reports parts of lists of links that belong to no list.
 func (v *verifier) compareLinkPart(u page.URL, name string, cols []txn.Version) {
 	for _, list := range []txn.Column{schema.Links, schema.Inverted} {
 		if i, ok := schema.PartNumber(list, name); ok && len(schema.PartsIn(list, cols)) > i {

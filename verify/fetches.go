@@ -27,7 +27,7 @@ type storedFetch struct {
 	cols []txn.Version
 }
 
-// interpreted is the document of a stored fetch, without what is only shown.
+// interpreted is the document of a stored fetch, without the parts that are only shown.
 type interpreted struct {
 	url   page.URL
 	doc   page.Document
@@ -134,7 +134,7 @@ func (v *verifier) interpretAll(ctx context.Context, rows <-chan storedFetch, do
 	return nil
 }
 
-// document computes a document again, whole.
+// document computes a whole document again.
 func (v *verifier) document(ctx context.Context, u page.URL) (page.Document, error) {
 	reader := snapshot.NewReader(v.db, v.hold)
 	defer reader.Close()
@@ -147,7 +147,7 @@ func (v *verifier) document(ctx context.Context, u page.URL) (page.Document, err
 	return doc, err
 }
 
-// state is the stored state that a URL should have.
+// state returns the stored state that a URL should have.
 func (v *verifier) state(u *batch.URL) schema.URLState {
 	if f, ok := v.facts[u.URL]; ok {
 		return f.state
@@ -155,7 +155,7 @@ func (v *verifier) state(u *batch.URL) schema.URLState {
 	return schema.NewURLState(&u.Document)
 }
 
-// digestOfText covers what is shown of a document.
+// digestOfText returns a digest of what is shown of a document.
 type digestOfText [16]byte
 
 func digestText(fields ...string) (d digestOfText) {
@@ -170,8 +170,8 @@ func digestText(fields ...string) (d digestOfText) {
 	return d
 }
 
-// interned keeps one copy of each URL and anchor. Pages of a site repeat the same ones, and
-// a string that was cut from a page would keep the whole page in memory.
+// interned keeps one copy of each URL and anchor. Pages of a site repeat the same strings,
+// and a string that was cut from a page would keep the whole page in memory.
 type interned map[string]string
 
 func (m interned) one(s string) string {
@@ -221,8 +221,8 @@ func (v *verifier) interpret(ctx context.Context, tx *txn.Txn, s storedFetch, re
 	return doc, at, err
 }
 
-// fetch assembles a stored fetch, and compares the body with its digests in the
-// two columns that hold one.
+// fetch assembles a stored fetch, and compares the body with the digests in the two
+// columns that hold one.
 func fetch(ctx context.Context, tx *txn.Txn, s storedFetch, stamp, content []byte, rep *Report) (*page.Fetch, error) {
 	f, sum, err := schema.DecodeContent(content)
 	if err != nil {

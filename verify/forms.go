@@ -16,9 +16,9 @@ import (
 	"github.com/webindexer/indexer/verify/batch"
 )
 
-// Rendered forms cannot be computed again without a browser, and the same one. So verify takes
-// the documents that are stored, and checks that they are of the fetches in force: a form names
-// all its inputs.
+// Rendered forms cannot be computed again without the same browser. So verify takes the stored
+// documents, and checks that they were made from the fetches in force: a form names all its
+// inputs.
 
 // interpretFetch makes the document of a fetch, from the rendered form of the page if it has
 // one, and checks the form. content is the value of fetch:content.
@@ -129,8 +129,8 @@ func (v *verifier) compareForms(ctx context.Context) error {
 	})
 }
 
-// checkOwner reports a form that interpretFetch has not seen: the setting is off, or there is
-// no fetch.
+// checkOwner reports a form that interpretFetch has not seen, because the setting is off or
+// there is no fetch.
 func (v *verifier) checkOwner(ctx context.Context, row string) error {
 	content, err := v.tx.GetOnce(ctx, row, schema.FetchContent)
 	if err != nil {

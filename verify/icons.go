@@ -9,8 +9,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// compareIcons compares the icons that are stored with the fetches in force: each is the body of
-// one. An icon that is missing is not a difference, because earlier builds kept none.
+// compareIcons compares the stored icons with the fetches in force: each is the body of one. A
+// missing icon is not a difference, because earlier versions kept none.
 func (v *verifier) compareIcons(ctx context.Context) error {
 	return v.scan(ctx, schema.GroupIcon, func(row string, cols []txn.Version) error {
 		v.rep.Checked["icons"]++

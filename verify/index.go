@@ -128,9 +128,9 @@ func (v *verifier) compareFile(ctx context.Context, d *index.Document) error {
 
 // compareAnchors compares the anchors of a document with all anchors of its inlinks. They
 // must be equal if the document has room for all. Otherwise the ranks of the sources at the
-// last export, which are no longer known, decided which ones it shows. Then each must
-// have its true count, the document must show as many as it has room for, and they
-// must be in the right order.
+// last export, which are no longer known, have decided which anchors it shows. Then each
+// anchor must have its true count, the document must show as many anchors as it has room
+// for, and they must be in the right order.
 func (v *verifier) compareAnchors(row string, shown, all []index.Anchor) {
 	if len(all) > document.DefaultAnchors && len(shown) == document.DefaultAnchors {
 		known := make(map[index.Anchor]bool, len(shown))
@@ -161,8 +161,8 @@ func shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
 	return shown
 }
 
-// class is the first criterion of that order: eligible https URLs, other eligible URLs,
-// and the rest.
+// class returns the first criterion of that order: eligible https URLs, other eligible
+// URLs, and the rest.
 func class(r *batch.Repository, m page.URL) int {
 	switch {
 	case !r.URL(m).Eligible():
@@ -198,5 +198,5 @@ func countAnchors(links []batch.Inlink) []index.Anchor {
 	return list
 }
 
-// instant returns a time in a form that is equal for equal instants.
+// instant returns a time in a form in which equal instants are equal.
 func instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }

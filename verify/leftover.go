@@ -32,7 +32,7 @@ func readableMember(row string) string {
 	return fmt.Sprintf("%q", row)
 }
 
-// compareLeftOver finds work on ranks that was begun and that no observer will finish:
+// compareLeftOver reports work on ranks that was begun but that no observer will finish:
 // corrections, and parts of a journal.
 func (v *verifier) compareLeftOver(ctx context.Context) error {
 	for _, c := range []txn.Column{schema.Correction, schema.RankJournal, schema.RankPart} {

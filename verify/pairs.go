@@ -42,7 +42,7 @@ func (v *verifier) compareMembers(ctx context.Context) error {
 	return nil
 }
 
-// memberInfo is what the row of a member should say.
+// memberInfo returns what the row of a member should say.
 func memberInfo(u *batch.URL) schema.MemberInfo {
 	return schema.MemberInfo{URL: u.URL, Eligible: u.Eligible()}
 }
@@ -133,10 +133,10 @@ type pairs struct {
 }
 
 // comparePairs compares the rows one by one during the scan, so a page with very
-// many inlinks takes no more memory than others. It finds missing rows by the
-// pages that have fewer of them than they should.
+// many inlinks takes no more memory than others. It finds missing rows from the pages
+// that have fewer rows than they should.
 func (v *verifier) comparePairs(ctx context.Context, p *pairs) error {
-	found := make(map[page.URL]int) // rows that should be there, by source
+	found := make(map[page.URL]int) // number of found rows that should exist, by source
 	err := v.scan(ctx, p.column.Group, func(row string, cols []txn.Version) error {
 		v.rep.Checked[p.kind]++
 		stored, err := p.stored(cols)

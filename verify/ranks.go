@@ -61,8 +61,8 @@ type rankNode struct {
 	inlinks int
 }
 
-// rankNodes are nodes by their rows. Edges are compared as they are scanned, and not kept: they are
-// many more.
+// rankNodes has nodes by their rows. Edges are compared as they are scanned, and not kept: there
+// are many more of them.
 type rankNodes map[string]*rankNode
 
 func (nodes rankNodes) at(row string) *rankNode {
@@ -129,7 +129,7 @@ const rounding = 1e-9
 
 // sameRank reports a rank that is off by more than the tolerance.
 func (v *verifier) sameRank(table, row, column string, stored, computed float64) {
-	if !(math.Abs(stored-computed) <= (v.tolerance+rounding)*computed) { // also of NaN
+	if !(math.Abs(stored-computed) <= (v.tolerance+rounding)*computed) { // also if one is NaN
 		v.rep.add(table, row, column, fmt.Sprint(stored), fmt.Sprintf("%v within %g of it", computed, v.tolerance))
 	}
 }

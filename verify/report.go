@@ -14,7 +14,7 @@ type Report struct {
 	// bound.
 	ResidualSum   float64 `json:"residual_sum"`
 	ResidualBound float64 `json:"residual_bound"`
-	// Differences lists at most maxListed; Total is how many there are.
+	// Differences lists at most maxListed differences; Total is their number.
 	Differences []Difference `json:"differences"`
 	Total       int          `json:"differences_total"`
 }
@@ -79,7 +79,7 @@ func cut(s string) string {
 	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
-// same reports a difference, if there is one.
+// same adds a difference to the report, unless the values are the same.
 func (r *Report) same(table, row, column, stored, computed string) {
 	if stored != computed {
 		r.add(table, row, column, stored, computed)

@@ -32,8 +32,8 @@ func (v *verifier) compareURLs(ctx context.Context) error {
 	return err
 }
 
-// hasState reports whether the document observer stores a state for u: a fetch
-// is in force.
+// hasState reports whether the document observer stores a state for u, which it does if a
+// fetch is in force.
 func hasState(u *batch.URL) bool {
 	return u.Document.Outcome != page.Unfetched && u.Document.Outcome != page.Failed
 }

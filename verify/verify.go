@@ -22,9 +22,9 @@ func Run(ctx context.Context, r *repository.Repository) (*Report, error) {
 	return RunParts(ctx, r, 1, func(string, ...any) {})
 }
 
-// RunParts is Run with several parts of the work under way at a time: pages are interpreted,
-// and kinds of rows are compared, side by side. The report is the same for any number. It calls
-// tell now and then to say how far it is.
+// RunParts does what Run does, with several parts of the work at the same time: it interprets
+// pages, and compares kinds of rows, in parallel. The report is the same for any number of
+// parts. RunParts calls tell from time to time with its progress.
 func RunParts(ctx context.Context, r *repository.Repository, parts int, tell func(format string, args ...any)) (*Report, error) {
 	tell("waiting until all work is done")
 	q, err := r.Quiet(ctx)
@@ -92,16 +92,16 @@ func (v *verifier) scan(ctx context.Context, group string, fn func(row string, c
 	})
 }
 
-// facts are what is kept of a document that the batch does not need: its stored state, and a
-// digest of what is shown of it. Texts are many times as large as everything else. The few
-// that differ are computed again.
+// facts has what is kept of a document in addition to what the batch needs: its stored
+// state, and a digest of what is shown of it. Texts are many times as large as everything
+// else. The few that differ are computed again.
 type facts struct {
 	state schema.URLState
 	shown digestOfText
 }
 
-// inParts runs steps, some at a time, each with a report of its own. The reports are joined
-// in the order of the steps, so the result does not depend on which step is faster.
+// inParts runs steps, some at a time, each with its own report. The reports are joined in
+// the order of the steps, so the result does not depend on which step is faster.
 func (v *verifier) inParts(ctx context.Context, steps []func(*verifier, context.Context) error) error {
 	reports := make([]*Report, len(steps))
 	g, ctx := errgroup.WithContext(ctx)

@@ -21,7 +21,7 @@ import (
 // Sink takes fetches; package repository implements it.
 type Sink interface {
 	Load(ctx context.Context, f *page.Fetch) (loader.Effect, error)
-	// Loading says that fetches come as fast as they can be loaded, until end is called.
+	// Loading tells the sink that fetches come as fast as they can be loaded, until end is called.
 	Loading() (end func())
 }
 
@@ -29,12 +29,12 @@ type Sink interface {
 type Input struct {
 	Name string
 	// Regular says that reading the input never waits for a writer. Until all of it is read,
-	// the sink need not do anything for the sake of readers of single pages. (Documents that
+	// the sink need not do anything to make single pages searchable sooner. (Documents that
 	// the observers exported in the moments without a load, 960 of 3,130 in a replay of 6,710
 	// responses, were exported again as soon as other pages linked to them.)
 	Regular bool
-	// Open returns a reader of the records. A reader that must be closed has a Close
-	// method.
+	// Open returns a reader of the records. If the reader has a Close method, it must be
+	// closed.
 	Open func(warc.Options) (*warc.Reader, error)
 }
 
@@ -67,7 +67,7 @@ func (p *Progress) Current() string {
 
 // buffer bounds the number of fetches that wait between reader and loaders, and
 // bufferBytes the total size of their bodies: enough to keep the loaders busy, but little
-// enough to bound memory if bodies are large. A single body of any size always passes.
+// enough to bound memory if bodies are large. A single body passes whatever its size.
 const (
 	buffer      = 16
 	bufferBytes = 64 << 20
@@ -117,7 +117,7 @@ func (p *Progress) count(e loader.Effect) {
 	}
 }
 
-// weight is the share of a fetch in bufferBytes.
+// weight returns the share of a fetch in bufferBytes.
 func weight(f *page.Fetch) int64 { return min(int64(len(f.Body)), bufferBytes) }
 
 // source reads inputs and sends their fetches to the loaders.
@@ -186,7 +186,7 @@ func (s *source) pass(ctx context.Context, f *page.Fetch) error {
 	}
 }
 
-// InputError says that an input could not be read.
+// InputError means that an input could not be read.
 type InputError struct {
 	Name string
 	Err  error

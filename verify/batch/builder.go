@@ -20,7 +20,7 @@ type decision struct {
 	doc page.Document
 
 	// decided says that a fetch with a payload has been added; until then
-	// doc is empty. time and body are those of that fetch, to compare with later ones.
+	// doc is empty. time and body are those of that fetch, for comparison with later ones.
 	decided bool
 	time    time.Time
 	body    [sha256.Size]byte
@@ -28,7 +28,7 @@ type decision struct {
 	renewed time.Time // newest revisit, zero if there was none
 }
 
-// New makes an empty Builder.
+// New returns an empty Builder.
 func New() *Builder {
 	return &Builder{urls: make(map[page.URL]*decision)}
 }
@@ -36,8 +36,8 @@ func New() *Builder {
 // Add adds one fetch; fetches may come in any order (semantics.md section 2).
 //
 // The newest fetch by time decides; of two with the same time, the one whose body
-// has the greater SHA-256. A failed fetch never displaces one that succeeded, whatever its
-// time. A revisit only renews the displayed time.
+// has the greater SHA-256 decides. A failed fetch never displaces one that succeeded,
+// whatever its time. A revisit only renews the displayed time.
 func (b *Builder) Add(f *page.Fetch) {
 	d := b.at(f.URL)
 	if f.IsRevisit() {
@@ -53,9 +53,9 @@ func (b *Builder) Add(f *page.Fetch) {
 	}
 }
 
-// yieldsTo reports whether another fetch decides instead of d's. The contract ends
+// yieldsTo reports whether another fetch decides instead of d's. The contract's rules end
 // with the body's hash. Outcome and target decide between responses that differ only in their
-// header, so that the order of arrival never matters.
+// headers, so that the order of arrival never matters.
 func (d *decision) yieldsTo(doc *page.Document, at time.Time, body [sha256.Size]byte) bool {
 	if failed := d.doc.Outcome == page.Failed; failed != (doc.Outcome == page.Failed) {
 		return failed
@@ -83,8 +83,8 @@ func (b *Builder) at(u page.URL) *decision {
 	return d
 }
 
-// fetchedAt is the time to show: that of the deciding fetch, or of a later revisit. A
-// revisit of a URL that was never fetched has no effect.
+// fetchedAt returns the time to show: that of the deciding fetch, or of a later revisit.
+// A revisit of a URL that was never fetched has no effect.
 func (d *decision) fetchedAt() time.Time {
 	if d.decided && d.renewed.After(d.time) {
 		return d.renewed

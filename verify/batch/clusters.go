@@ -11,9 +11,9 @@ import (
 // maxHops bounds the number of URLs on the way to a terminal.
 const maxHops = 10
 
-// lead is the URL to which u leads (semantics.md section 4): the target of a redirect,
-// whatever its outcome; or the canonical target of a page, if it was itself fetched as
-// a page or redirect and does not say noindex.
+// lead returns the URL to which u leads (semantics.md section 4): the target of a
+// redirect, whatever its outcome; or the canonical target of a page, if it was itself
+// fetched as a page or redirect and does not say noindex.
 func (r *Repository) lead(u *URL) page.URL {
 	target := u.Document.Target
 	switch u.Document.Outcome {
@@ -32,7 +32,7 @@ func (u *URL) walkable() bool {
 	return u.Document.Outcome == page.Page || u.Document.Outcome == page.Redirect
 }
 
-// terminal follows u to its terminal, "" if there is none:
+// terminal follows u to its terminal and returns it, or "" if there is none:
 //
 //	way: u = w0, w1, ... wn, each leading to the next, all different
 //	wn is a page that leads nowhere            -> wn

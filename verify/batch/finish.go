@@ -74,7 +74,7 @@ func (r *Repository) addUnfetched() {
 	}
 }
 
-// Edges are the URLs to which u passes rank (semantics.md section 6): the distinct
+// Edges returns the URLs to which u passes rank (semantics.md section 6): the distinct
 // targets of a page's counting links, or a redirect's target.
 func (u *URL) Edges() []page.URL {
 	switch u.Document.Outcome {

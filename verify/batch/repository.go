@@ -24,18 +24,18 @@ type URL struct {
 	Document page.Document
 	// FetchedAt is the time to show for the deciding fetch, zero if there is none.
 	FetchedAt time.Time
-	// Lead is the URL to which it leads, "" if there is none: a redirect's target, or a
-	// page's canonical target if that is in force.
+	// Lead is the URL to which it leads, or "" if there is none: a redirect's target, or
+	// a page's canonical target if that counts.
 	Lead page.URL
-	// Terminal is the terminal of the URL, "" if it has none.
+	// Terminal is the terminal of the URL, or "" if it has none.
 	Terminal page.URL
-	// Cluster is the cluster of the URL, nil without a terminal.
+	// Cluster is the cluster of the URL, or nil if it has no terminal.
 	Cluster *Cluster
 	// Rank is the rank that was given to Finish, or that Solve computed.
 	Rank float64
 }
 
-// Canonical is the URL that the index shows for u, "" if it shows none.
+// Canonical returns the URL that the index shows for u, or "" if it shows none.
 func (u *URL) Canonical() page.URL {
 	if u.Cluster == nil {
 		return ""
@@ -51,11 +51,11 @@ func (u *URL) Eligible() bool { return u.Terminal == u.URL && !u.Document.NoInde
 type Cluster struct {
 	Key     page.ContentKey
 	Members []page.URL // sorted
-	// Canonical is the member that the index shows, "" if the cluster is not in
-	// the index.
+	// Canonical is the member that the index shows, or "" if the cluster is not in the
+	// index.
 	Canonical page.URL
 	// Inlinks are the counting links from outside, sorted by source, target and
-	// anchor, none twice.
+	// anchor, without duplicates.
 	Inlinks []Inlink
 	Rank    float64 // sum over the members
 }
@@ -70,10 +70,10 @@ func compareInlinks(a, b Inlink) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Anchor, b.Anchor))
 }
 
-// URL returns the facts about u, nil if it is unknown.
+// URL returns the facts about u, or nil if u is unknown.
 func (r *Repository) URL(u page.URL) *URL { return r.urls[u] }
 
-// Cluster returns the cluster with that key, nil if there is none.
+// Cluster returns the cluster with that key, or nil if there is none.
 func (r *Repository) Cluster(key page.ContentKey) *Cluster { return r.clusters[key] }
 
 // URLs yields all known URLs in byte order.

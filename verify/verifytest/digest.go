@@ -37,8 +37,8 @@ func Webs(t testing.TB, dir string, n int) (fetches []page.Fetch) {
 const loaders = 8
 
 // Digest loads fetches into a new repository, waits until the observers have done their work,
-// calls loaded with the time that this took, verifies the repository, and returns the digest of
-// its export.
+// and calls loaded with the time that this took. It verifies the repository, and returns the
+// digest of its export.
 func Digest(t testing.TB, fetches []page.Fetch, opts repository.Options, loaded func(took time.Duration)) string {
 	t.Helper()
 	ctx := t.Context()
