@@ -63,7 +63,7 @@ func (x *textIndex) scores(ctx context.Context, expr *query.Expr, st search.Stat
 	return out, nil
 }
 
-// saturation is K = k1·(1 - b + b·D/avg) of each document.
+// saturation returns K = k1·(1 - b + b·D/avg) for each document.
 func (x *textIndex) saturation(ctx context.Context, st search.Statistics, ids []int64) ([]float64, error) {
 	lengths, err := x.v.lengths(ctx, ids)
 	if err != nil {

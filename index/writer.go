@@ -172,7 +172,7 @@ func (w *Writer) CaughtUp(ctx context.Context, least uint64) error {
 func (w *Writer) NeedsRebuild() bool { return w.meta.analyzer != analysis.Version }
 
 // Close finishes the requests that it has, moves the write-ahead log into the database, and
-// releases the files. If the last merge failed, which no caller was told, Close tries it
+// releases the files. If the last merge failed, which no caller has learnt, Close tries it
 // again and returns the error. Later calls return [ErrClosed].
 func (w *Writer) Close() error {
 	w.closeOnce.Do(func() {

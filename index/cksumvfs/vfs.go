@@ -163,8 +163,8 @@ func write(tls *libc.TLS, file, buf uintptr, n int32, offset sqlite3.Tsqlite3_in
 	return call[func(*libc.TLS, uintptr, uintptr, int32, sqlite3.Tsqlite3_int64) int32](systemMethods(file).FxWrite)(tls, file, buf, n, offset)
 }
 
-// characteristics are those of the system without SQLITE_IOCAP_SUBPAGE_READ: with it,
-// SQLite would read parts of pages past its cache.
+// characteristics returns the system's without SQLITE_IOCAP_SUBPAGE_READ: with it, SQLite
+// would read parts of pages past its cache.
 func characteristics(tls *libc.TLS, file uintptr) int32 {
 	return call[func(*libc.TLS, uintptr) int32](systemMethods(file).FxDeviceCharacteristics)(tls, file) &^ sqlite3.SQLITE_IOCAP_SUBPAGE_READ
 }

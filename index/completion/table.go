@@ -103,7 +103,8 @@ func (t *Table) Find(typed string, f Filter, n int) []Completion {
 	return list
 }
 
-// find is the range of the suffixes that begin with a prefix, as far as it is compared.
+// find returns the range of the suffixes that begin with a prefix, as far as the prefix
+// is compared.
 func (t *Table) find(prefix string) (lo, hi int) {
 	prefix = prefix[:min(len(prefix), maxTyped)]
 	lo = sort.Search(len(t.starts), func(i int) bool { return t.suffix(t.starts[i]) >= prefix })

@@ -283,7 +283,7 @@ func (l *List) mergeRuns() {
 	l.rows, l.at = rows, at
 }
 
-// runEnd is where the ascending run that begins at i ends.
+// runEnd returns the end of the ascending run that begins at i.
 func (l *List) runEnd(i int) int {
 	for i++; i < len(l.rows) && l.rows[i-1] <= l.rows[i]; i++ {
 	}

@@ -31,8 +31,8 @@ func (s *Sampler) Add(word []byte) (slot uint16, sampled bool) {
 	return s.AddShingle(shingle)
 }
 
-// AddShingle is Add for a shingle that a Builder has completed. It does not learn the words:
-// call Break before the next Add.
+// AddShingle does what Add does, for a shingle that a Builder has completed. It does not
+// learn the words: call Break before the next Add.
 func (s *Sampler) AddShingle(h uint64) (slot uint16, sampled bool) {
 	if (h>>1)%oneIn != 0 {
 		return 0, false

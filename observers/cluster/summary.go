@@ -117,7 +117,7 @@ func (s *Summaries) Total() (total Summary) {
 	return total
 }
 
-// find is the index of the part that a position is in.
+// find returns the index of the part that a position is in.
 func (s *Summaries) find(at string) int {
 	return sort.Search(len(s.Parts), func(i int) bool { return s.Parts[i].At > at }) - 1
 }
