@@ -11,7 +11,8 @@ import (
 )
 
 // BenchmarkByText is the best hundred by text of 5,000 documents, with their rows: asked of FTS5's bm25(), which
-// is the baseline, and of its lists, in turns. One op is one query of each; x-fts5 is how many times as long FTS5 took.
+// is the baseline, and of its lists, alternately. One op is one query of each; x-fts5 is how many times as
+// long FTS5 took.
 func BenchmarkByText(b *testing.B) {
 	_, dir := loadedIndex(b, 5000)
 	v, err := openTestReader(b, dir).Snapshot(b.Context())

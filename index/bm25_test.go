@@ -27,8 +27,8 @@ type scoring struct {
 	weights search.Weights
 }
 
-// byFTS5 is what SQLite gives: the best n documents by bm25(), with their rows. It is the reference of scores,
-// and the baseline of their speed.
+// byFTS5 returns what SQLite gives: the best n documents by bm25(), with their rows. It is the reference of
+// scores, and the baseline of their speed.
 func (s *scoring) byFTS5(ctx context.Context, expr string, n int) ([]search.Found, error) {
 	return s.shard.scan(ctx, "SELECT x.rowid, -x.rank, 0, "+candidateColumns+`
 		FROM (SELECT rowid, rank FROM fts WHERE fts MATCH ? AND rank MATCH ?`+fetchedIn(s.c.Fetched, "fts.rowid")+` ORDER BY rank LIMIT ?) x
@@ -36,7 +36,7 @@ func (s *scoring) byFTS5(ctx context.Context, expr string, n int) ([]search.Foun
 		ORDER BY x.rank, x.rowid`, expr, rankFunction(&s.weights), n)
 }
 
-// byText is what a search asks for: the best n documents, and how many match.
+// byText returns what a search asks for: the best n documents, and how many match.
 func (s *scoring) byText(ctx context.Context, expr *query.Expr, n int) ([]search.Found, int, error) {
 	st, err := s.shard.statistics(ctx, expr.Scored())
 	if err != nil {
@@ -45,12 +45,12 @@ func (s *scoring) byText(ctx context.Context, expr *query.Expr, n int) ([]search
 	return s.shard.best(ctx, &search.BestQuestion{Matching: search.Matching{Expr: expr, Fetched: s.c.Fetched}, N: n, Weights: s.weights, Statistics: st})
 }
 
-// compiled is a query for an index with these stemmers.
+// compiled returns a query for an index with these stemmers.
 func compiled(q string, stemmers []string) (*query.Query, error) {
 	return (&search.HitsQuestion{Query: q, Stemmers: stemmers}).Compiled()
 }
 
-// rankFunction is the weights as FTS5's rank configuration, whose parser knows no
+// rankFunction returns the weights as FTS5's rank configuration, whose parser knows no
 // exponents; the tags weigh nothing.
 func rankFunction(w *search.Weights) string {
 	list := make([]string, 0, allColumns)
@@ -227,7 +227,7 @@ func phraseScores(t *testing.T, s *scoring, expr *query.Expr) map[int64]float64 
 	return scores
 }
 
-// columnSet is a set of columns as FTS5 has it.
+// columnSet returns a set of columns as FTS5 has it.
 func columnSet(in postings.Columns) string {
 	var names []string
 	for i, name := range analysis.ColumnNames {
@@ -238,7 +238,8 @@ func columnSet(in postings.Columns) string {
 	return "{" + strings.Join(names, " ") + "}"
 }
 
-// anyHasAll: what has all the words has some of them, or the total would be below what is found.
+// anyHasAll: documents with all the words have some of them, or the total would be below the
+// number found.
 func anyHasAll(t *testing.T, s *scoring, asked string) {
 	t.Helper()
 	x, err := s.shard.text(t.Context())
@@ -304,7 +305,7 @@ func (s *scoring) scores(t *testing.T, b query.Breadth) map[page.URL]float64 {
 
 func packedDay(n int) time.Time { return time.Date(2023, 6, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, n) }
 
-// fewWords are few, so that queries match much and words stand together by chance.
+// fewWords are few, so that queries match many documents and words are adjacent by chance.
 var fewWords = strings.Fields("harbour harbours museum ferry ferries the of running runs 東京都 京都 max.poll rope salt nets tide salt-rope saltrope C++ of-the")
 
 // operatorQuery has words, and some operators after them.

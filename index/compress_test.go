@@ -22,7 +22,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestPackDamaged: no damaged part of a text is taken for a text.
+// TestPackDamaged: no damaged part of a text is mistaken for a text.
 func TestPackDamaged(t *testing.T) {
 	head, _ := pack("harbour " + strings.Repeat("rope and nets, ", 50))
 	for i := range head {

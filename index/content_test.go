@@ -38,8 +38,8 @@ func TestFragments(t *testing.T) {
 	}
 }
 
-// TestPagesWithoutSentences: the index of a manual, whose language nobody can tell, comes after a
-// chapter that fits a little less, and first if nothing else fits.
+// TestPagesWithoutSentences: the index of a manual, which has no recognisable language, comes
+// after a chapter that fits a little less, and first if nothing else fits.
 func TestPagesWithoutSentences(t *testing.T) {
 	w := openTestWriter(t, t.TempDir())
 	var list strings.Builder

@@ -42,8 +42,8 @@ func fillDisk(t *testing.T, dir string) {
 	}
 }
 
-// TestReadOnFullDisk asks where nothing can be written: it is answered, or, where the log has something that
-// would have to be recovered, the error says that the disk is full.
+// TestReadOnFullDisk queries an index on a full disk: the query is answered or, if the log would have to be
+// recovered, the error says that the disk is full.
 func TestReadOnFullDisk(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -93,8 +93,8 @@ func TestReadOnFullDisk(t *testing.T) {
 	}
 }
 
-// TestMergeOnFullDisk merges where there is no room for it: that is not an error, nothing is lost,
-// and the segments are merged once there is room.
+// TestMergeOnFullDisk merges on a disk without room: that is not an error, nothing is lost, and
+// the segments are merged once there is room.
 func TestMergeOnFullDisk(t *testing.T) {
 	disk := smallDisk(t)
 	dir := filepath.Join(disk, "index")

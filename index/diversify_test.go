@@ -127,8 +127,8 @@ func TestDiversifyTiers(t *testing.T) {
 	}
 }
 
-// TestOtherHosts: where one host has the best hundred, the best of others come onto the first
-// page all the same, and the pages of the result are parts of one list.
+// TestOtherHosts: if one host has the best hundred, the best of other hosts still come onto
+// the first page, and the pages of the result are parts of one list.
 func TestOtherHosts(t *testing.T) {
 	dir := t.TempDir()
 	w := openTestWriter(t, dir)

@@ -65,8 +65,8 @@ func TestFacets(t *testing.T) {
 	}
 }
 
-// TestFacetsOfPartialMatches: documents without all the words of a long query count as well, so that
-// no value has no documents, and the values are the same on all pages of a result.
+// TestFacetsOfPartialMatches: documents without all the words of a long query also count, so that
+// every value has documents, and the values are the same on all pages of a result.
 func TestFacetsOfPartialMatches(t *testing.T) {
 	w := openTestWriter(t, t.TempDir())
 	var changes []Change

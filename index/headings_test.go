@@ -11,7 +11,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// outlined is a document with a section for each of these headings.
+// outlined returns a document with a section for each of these headings.
 func outlined(headings ...string) (*Document, *page.Outline) {
 	d, o := &Document{Language: "en"}, new(page.Outline)
 	for _, h := range headings {

@@ -77,7 +77,7 @@ func TestSinceWhenItCanBeFound(t *testing.T) {
 	between("first", t3, time.Now().Round(0))
 }
 
-// What a transaction that failed would have added is not taken for what the next one adds.
+// What a failed transaction would have added is not mistaken for what the next one adds.
 func TestFoundSinceAfterAFailure(t *testing.T) {
 	dir := t.TempDir()
 	w := openTestWriter(t, dir)

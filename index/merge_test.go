@@ -11,7 +11,8 @@ import (
 
 // BenchmarkSearchUnmerged is what leaving segments unmerged while changes come costs queries: the same
 // documents, in batches of 20 without a pause, merged by 4 (FTS5's default), by 8 and by 16, and the same
-// queries asked of the three in turns. One op is one query of each; x8 and x16 are ratios to merging by 4.
+// queries asked of the three alternately. One op is one query of each; x8 and x16 are ratios to merging by
+// 4.
 func BenchmarkSearchUnmerged(b *testing.B) {
 	saved := mergeSettings[0].value
 	defer func() { mergeSettings[0].value = saved }()

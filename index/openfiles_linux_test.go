@@ -39,8 +39,8 @@ func TestTooManyOpenFiles(t *testing.T) {
 	}
 }
 
-// TestNoFileForTheDirectory: index files whose directory cannot be listed are not taken for missing
-// ones, although a rebuild has given them another name than the first files have.
+// TestNoFileForTheDirectory: index files whose directory cannot be listed are not mistaken for
+// missing files, although a rebuild has given them a name other than that of the first files.
 func TestNoFileForTheDirectory(t *testing.T) {
 	dir := t.TempDir()
 	if err := openTestWriter(t, dir).Close(); err != nil {
@@ -62,7 +62,7 @@ func TestNoFileForTheDirectory(t *testing.T) {
 	}
 }
 
-// withFreeFiles runs do while this process can open only so many more files.
+// withFreeFiles runs do while this process can open only n more files.
 func withFreeFiles(t *testing.T, free int, do func() error) error {
 	t.Helper()
 	var before syscall.Rlimit

@@ -22,7 +22,7 @@ type asked struct {
 	finds func(*Document) bool
 }
 
-// wordsOf are the words of a text, in order. The texts of the test have no other diacritics.
+// wordsOf returns the words of a text, in order. The texts of the test have no other diacritics.
 func wordsOf(text string) []string {
 	text = strings.NewReplacer("ü", "u", "é", "e").Replace(strings.ToLower(text))
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
@@ -38,7 +38,7 @@ func addressOf(d *Document) *url.URL {
 	return u
 }
 
-// columnsOf are the words of the title, the text and the address of a document.
+// columnsOf returns the words of the title, the text and the address of a document.
 func columnsOf(d *Document) map[string][]string {
 	u := addressOf(d)
 	host := strings.Replace(u.Hostname(), "xn--bcher-kva", "bücher", 1)

@@ -73,7 +73,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCheckFindsDamage: Check sees what it is there to see.
+// TestCheckFindsDamage: Check finds the damage that it looks for.
 func TestCheckFindsDamage(t *testing.T) {
 	for name, damage := range map[string]string{
 		"document without full text": "DELETE FROM fts WHERE rowid=3",
@@ -139,7 +139,7 @@ func TestBatchFlush(t *testing.T) {
 	}
 }
 
-// TestCancelledSearch: a search whose caller has gone stops, and the reader keeps
+// TestCancelledSearch: a search stops when its caller has gone, and the reader keeps
 // working.
 func TestCancelledSearch(t *testing.T) {
 	dir := t.TempDir()

@@ -68,7 +68,7 @@ func TestRepeats(t *testing.T) {
 }
 
 // TestRepeatedSnippets: a snippet is not cut from what all pages of a site say, even if
-// nothing in a page tells that from its content.
+// nothing in a page distinguishes that from its content.
 func TestRepeatedSnippets(t *testing.T) {
 	dir := t.TempDir()
 	w, err := OpenWriter(t.Context(), dir, WriterOptions{})

@@ -40,8 +40,8 @@ func TestNoResidue(t *testing.T) {
 	sameIndex(t, old, openTestReader(t, fresh.dir), urls, rng)
 }
 
-// changedOften is a history of documents. Those in French, and all of one site, are gone at its end.
-// In French, "let" is the stem of "letter".
+// changedOften returns a history of documents. Those in French, and all of one site, are gone at its
+// end. In French, "let" is the stem of "letter".
 func changedOften(size int, rng *rand.Rand) []Change {
 	list := scoredChanges(size, rng)
 	for i := range list {

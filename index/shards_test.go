@@ -34,7 +34,7 @@ func newDivided(t testing.TB, n int) *divided {
 	return d
 }
 
-// of is the shard of a cluster.
+// of returns the shard of a cluster.
 func (d *divided) of(c page.ContentKey) *Writer { return d.writers[int(c[0])*len(d.writers)>>8] }
 
 func (d *divided) apply(t testing.TB, changes ...Change) {

@@ -150,7 +150,7 @@ func (s *specIndex) changes(d *datadriven.TestData) (list []Change) {
 				}
 				o.Alternates = append(o.Alternates, page.Alternate{URL: page.URL(u), Language: language})
 				doc.Outline = o.Encode()
-			case "menu": // behind the text, which is the main content
+			case "menu": // after the text, which is the main content
 				o := page.Outline{Main: []page.Range{{End: len(doc.Text)}}}
 				doc.Text += "\n" + value
 				doc.Outline = o.Encode()

@@ -9,8 +9,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// TestThumbnails: a document has the thumbnail of its newest change, and takes it along when it
-// goes.
+// TestThumbnails: a document has the thumbnail of its newest change, and the thumbnail goes
+// when the document does.
 func TestThumbnails(t *testing.T) {
 	dir := t.TempDir()
 	w := openTestWriter(t, dir)

@@ -137,7 +137,7 @@ func TestNoIndexYet(t *testing.T) {
 	}
 }
 
-// TestKilledInCreation: what a start that was killed leaves is cleared away.
+// TestKilledInCreation: what a killed start leaves is removed.
 func TestKilledInCreation(t *testing.T) {
 	dir := t.TempDir()
 	for _, f := range []string{".new", ".new-journal", "-wal", "-shm"} {
@@ -245,7 +245,8 @@ func TestReexport(t *testing.T) {
 	}
 }
 
-// idleWriter is a writer without its goroutine, which would merge in a pause: its one connection is the test's.
+// idleWriter returns a writer without its goroutine, which would merge in a pause: its one connection is the
+// test's.
 func idleWriter(t *testing.T, dir string) *Writer {
 	t.Helper()
 	if err := openTestWriter(t, dir).Close(); err != nil {
@@ -307,7 +308,7 @@ func TestCancelledApply(t *testing.T) {
 	}
 }
 
-// TestCancelledOpen: that a caller has gone is no damage.
+// TestCancelledOpen: an open that its caller cancels reports no damage.
 func TestCancelledOpen(t *testing.T) {
 	w := openTestWriter(t, t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())

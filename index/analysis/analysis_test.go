@@ -38,7 +38,7 @@ func specAnalyze(d *datadriven.TestData) string {
 }
 
 // TestStemCache: whatever the cache has forgotten or kept, the stem is the
-// stemmer's; words that do not fit are not mixed up with others.
+// stemmer's; words that do not fit are not confused with others.
 func TestStemCache(t *testing.T) {
 	st := StemmerFor("en")
 	c := NewStemCache(st)

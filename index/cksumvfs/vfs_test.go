@@ -101,8 +101,8 @@ func answers(t *testing.T, path string) (list []string, err error) {
 	return list, nil
 }
 
-// TestDamage flips, cuts and swaps pieces of a database. Nothing that is asked may then be
-// answered in another way than before.
+// TestDamage flips, cuts and swaps pieces of a database. Then no question may be answered
+// differently than before.
 func TestDamage(t *testing.T) {
 	rnd := testenv.Random(t)
 	path, want := sample(t, rnd)
@@ -140,9 +140,9 @@ func TestDamage(t *testing.T) {
 		got, err := answers(t, damaged)
 		var e *sqlite.Error
 		switch {
-		case err == nil && fmt.Sprint(got) == fmt.Sprint(want): // nobody reads free pages
+		case err == nil && fmt.Sprint(got) == fmt.Sprint(want): // nothing reads free pages
 		case err == nil && len(got) == len(want) && got[len(got)-1] != "ok":
-			faults++ // integrity_check tells by rows
+			faults++ // integrity_check reports damage in rows
 		case err == nil:
 			t.Errorf("%s: another answer", what)
 		case errors.As(err, &e) && IsFault(e.Code()):
@@ -161,7 +161,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestRollback: what a transaction takes back was sealed, too.
+// TestRollback: pages that a transaction restores are also sealed.
 func TestRollback(t *testing.T) {
 	path, want := sample(t, testenv.Random(t))
 	for _, mode := range []string{"WAL", "DELETE"} {

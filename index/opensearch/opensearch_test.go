@@ -81,7 +81,7 @@ func files(t *testing.T) (*index.Writer, *index.Reader) {
 	return w, r
 }
 
-// searchers are the server and the files.
+// searchers returns the server and the files.
 func searchers(t *testing.T, a Address, r *index.Reader) (*search.Shards, *index.Reader) {
 	t.Helper()
 	s, err := OpenShard(a, Options{RetryFor: time.Minute})
@@ -312,7 +312,7 @@ func TestForeign(t *testing.T) {
 	if _, err := y.Begin(t.Context(), "test"); !errors.Is(err, ErrNotOurs) {
 		t.Errorf("Begin: %v", err)
 	}
-	if err := x.remove(t.Context(), x.target().name); err != nil { // by somebody
+	if err := x.remove(t.Context(), x.target().name); err != nil { // by some other program
 		t.Fatal(err)
 	}
 	if err := x.Apply(t.Context(), []index.Change{index.Delete(page.ContentKey{}, 1)}); !errors.Is(err, index.ErrUnusable) {

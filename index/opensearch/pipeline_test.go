@@ -30,7 +30,7 @@ func run(t *testing.T, args ...string) (out, said string) {
 	return stdout.String(), stderr.String()
 }
 
-// web is a WARC file with the project's own small webs.
+// web returns a WARC file with the project's own small webs.
 func web(t *testing.T) string {
 	t.Helper()
 	sites, err := filepath.Glob("../../testdata/sites/*.txt")
@@ -42,8 +42,8 @@ func web(t *testing.T) string {
 	return file
 }
 
-// hits is what a query finds, without what differs between any two runs, and without the time
-// since which a page can be found, which OpenSearch does not know.
+// hits returns what a query finds, without what differs between any two runs, and without the
+// time since which a page can be found, which OpenSearch does not know.
 func hits(t *testing.T, args ...string) map[string]any {
 	t.Helper()
 	out, _ := run(t, append(args, "--format", "json", "--limit", "20")...)
@@ -123,7 +123,7 @@ func TestPipeline(t *testing.T) {
 	if status := cli.Main(t.Context(), with(other, "replay", file), nil, &refused, &refused); status != 2 || !strings.Contains(refused.String(), "belongs to another repository") {
 		t.Errorf("another store: status %d, %s", status, refused.String())
 	}
-	// A query does not open the store. It notices all the same, even if the store has an index of its own.
+	// A query does not open the store, but still notices, even if the store has an index of its own.
 	elsewhere := append([]string{"--data", filepath.Join(t.TempDir(), "elsewhere")}, "--index", "opensearch+"+server.URL+"/elsewhere?replicas=0")
 	run(t, with(elsewhere, "replay", file)...)
 	for _, flags := range [][]string{other, append(elsewhere[:2:2], onServer[2:]...)} {

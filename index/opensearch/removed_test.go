@@ -19,8 +19,8 @@ import (
 )
 
 // TestRemovedMeanwhile removes documents after the server has proposed them, and before their
-// contents are read, among them all of the firstLook that it proposed first. They are no hits
-// then, and the others are.
+// contents are read, including all of the firstLook that it proposed first. Then they are not
+// hits, but the others are.
 func TestRemovedMeanwhile(t *testing.T) {
 	x, _ := openTest(t)
 	server := opensearchtest.Shared(t)

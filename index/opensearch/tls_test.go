@@ -67,8 +67,8 @@ func (a *authority) sign(host string, ends time.Time) tls.Certificate {
 
 const testPassword = "corRect-horse"
 
-// guarded is what the security plugin of a server does: TLS, a user and a password. It passes
-// requests on to a server that has no such plugin.
+// guarded starts a server that does what the security plugin does: it asks for TLS, a user and
+// a password. It passes requests on to a server without that plugin, and returns its own port.
 func guarded(t *testing.T, server string, cert tls.Certificate) (port string) {
 	t.Helper()
 	pass := httputil.NewSingleHostReverseProxy(must(url.Parse(server)))
@@ -149,7 +149,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSilentlyRefused: a server that expects TLS may close other connections without a word.
+// TestSilentlyRefused: a server that expects TLS may close other connections without an answer.
 func TestSilentlyRefused(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()

@@ -13,7 +13,7 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 )
 
-// pagesOf are the rows of fts_data of a random table.
+// pagesOf returns the rows of fts_data of a random table.
 func pagesOf(t testing.TB, tb *table) (pages [][]byte) {
 	rows, err := tb.db.Query("SELECT block FROM fts_data ORDER BY id")
 	if err != nil {

@@ -142,7 +142,7 @@ func (tb *table) instances() map[string][]string {
 	return all
 }
 
-// written is a list in the same form.
+// written returns a list in the same form.
 func written(t testing.TB, l *List) (all []string) {
 	t.Helper()
 	for i := range l.Len() {

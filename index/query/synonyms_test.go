@@ -8,8 +8,8 @@ import (
 	"github.com/webindexer/indexer/index/analysis"
 )
 
-// TestSynonyms: the table has each word once a line, and what is found in it can be found in a
-// document.
+// TestSynonyms: the table has each word once per line, and documents can have what is found in
+// it.
 func TestSynonyms(t *testing.T) {
 	for line := range strings.Lines(synonyms) {
 		group := quotedFields(line)

@@ -13,7 +13,7 @@ import (
 // page that differs from another one in a few words.
 
 const (
-	// foldSimilarity is the similarity from which main contents say the same.
+	// Main contents whose similarity is at least foldSimilarity say the same.
 	foldSimilarity = 0.8
 	// telling is how many bins a sketch needs to show that two pages say the same, unless they
 	// are of one host and have one title. A text of fewer words is often the same on many

@@ -9,8 +9,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// TestDiversify: letters are documents of the host of that name, best first; what
-// stands below the first ten follows the bar.
+// TestDiversify: letters are documents of the host of that name, best first; those below
+// the first ten follow the bar.
 func TestDiversify(t *testing.T) {
 	for _, tt := range []struct {
 		above   string // of the tier before

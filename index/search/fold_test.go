@@ -251,7 +251,7 @@ func randomCandidates(rng *rand.Rand) (list []candidate) {
 	return list
 }
 
-// shape is what a person sees of results.
+// shape returns what a person sees of results.
 func shape(list []candidate) (out []string) {
 	for i := range list {
 		out = append(out, fmt.Sprint(list[i].url, list[i].alsoOf()))

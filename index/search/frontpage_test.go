@@ -56,7 +56,7 @@ func TestNamesSite(t *testing.T) {
 		{"wid", "widget.org", "no"},
 		{"example", "widget.example.org", "no"},
 		{"org", "widget.org", "no"},
-		{"192", "192.168.1.10", "no"},                              // a number is no name
+		{"192", "192.168.1.10", "no"},                              // a number is not a name
 		{"one two three four five six widget", "widget.org", "no"}, // too many words for a name
 	} {
 		c, err := query.Compile(tt.query, nil, false)

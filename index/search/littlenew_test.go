@@ -52,7 +52,7 @@ func TestSaysLittleNew(t *testing.T) {
 }
 
 // TestSampleSimilarity: the similarity is the share of the shingles that both samples have, and 0 where the
-// lengths alone tell that it is less than littleNew.
+// lengths alone show that it is less than littleNew.
 func TestSampleSimilarity(t *testing.T) {
 	for _, c := range []struct {
 		a, b []uint16

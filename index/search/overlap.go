@@ -15,9 +15,9 @@ import (
 // "2.4") is all of its words. So a query that equals the name scores 1, in any script, and
 // nothing scores more.
 //
-// People who know an identifier search for it as one word, and people who do not search for the
-// words that it is made of: ByteArraySerializer is also "byte array serializer". A name has
-// both forms, and the better match counts.
+// People who know an identifier search for it as one word; others search for the words that it
+// is made of: ByteArraySerializer is also "byte array serializer". A name has both forms, and
+// the better match counts.
 
 // How much a word counts if the name has only another form of it or another word for it, or if
 // it is a single CJK character that is part of a bigram.

@@ -130,7 +130,7 @@ func TestSameAsLocal(t *testing.T) {
 	}
 }
 
-// TestUnavailable: a shard that its holder has left, or whose holder is gone, is named.
+// TestUnavailable: the error names a shard that its holder has left, or whose holder has gone.
 func TestUnavailable(t *testing.T) {
 	h, c, s := serve(t)
 	local := index.NewLocalShard("here", h.readers[0])
@@ -274,8 +274,8 @@ func (s slow) Ask(ctx context.Context, _ *search.Question) (*search.Answer, erro
 	return new(search.Answer), nil
 }
 
-// TestTableOutlivesItsClient: a shard whose table of completions takes longer than a client waits makes
-// it all the same. Otherwise no client would ever get a completion. Only the end of the server ends that.
+// TestTableOutlivesItsClient: a shard makes its table of completions even if that takes longer than a
+// client waits. Otherwise no client would ever get a completion. Only the end of the server ends that.
 func TestTableOutlivesItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := bufconn.Listen(1 << 10)

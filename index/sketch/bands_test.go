@@ -49,7 +49,7 @@ func TestBandsMissNothing(t *testing.T) {
 	}
 }
 
-// pairOf makes two sketches with so many bins, of which some differ.
+// pairOf makes two sketches with this many bins, of which some differ.
 func pairOf(rng *rand.Rand, bands Bands, either, differ int) (x, y *Sketch) {
 	x, y = new(Sketch), new(Sketch)
 	order := rng.Perm(bins)

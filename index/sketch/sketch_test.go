@@ -172,8 +172,8 @@ func BenchmarkSimilarity(b *testing.B) {
 	}
 }
 
-// TestSample: a passage has the same sample wherever it stands, up to the shingles at its
-// ends.
+// TestSample: a passage has the same sample wherever it is, except for the shingles at
+// its ends.
 func TestSample(t *testing.T) {
 	sampleOf := func(text string) map[uint16]bool {
 		var s Sampler

@@ -22,8 +22,8 @@ func TestEditDistance(t *testing.T) {
 	}
 }
 
-// TestNear: a list gives the words within a distance, and none that is further, whatever
-// the letters are; misspellings of folded words are found, too.
+// TestNear: a list gives the words within a distance, and none beyond it, whatever the
+// letters are; it also finds misspellings of folded words.
 func TestNear(t *testing.T) {
 	words := strings.Fields("museum museums harbour harbor über uber Straße москва kitten mitten sitting aaaa " +
 		"abcdefghijklmnopqrstuvwx abcdefghijklmnopqrstuvwxy abcdefghijklmnopqrstuvwxyz")
