@@ -16,7 +16,7 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 )
 
-// ciffDocs is a small collection, random but for its seed.
+// ciffDocs returns a small collection, random but for its seed.
 func ciffDocs(r *rand.Rand, n int) (names []string, docs []map[string]int) {
 	for i := range n {
 		terms := make(map[string]int)
@@ -53,7 +53,7 @@ func writeCIFF(t *testing.T, limit int, names []string, docs []map[string]int) [
 	return out.Bytes()
 }
 
-// ciffText is what a reader of the file should make of a collection: see
+// ciffText returns what a reader of the file should make of a collection: see
 // testdata/read_ciff.py, which prints it.
 func ciffText(names []string, docs []map[string]int) string {
 	postings := make(map[string][]string)
@@ -87,7 +87,7 @@ func ciffText(names []string, docs []map[string]int) string {
 	return b.String() + records.String()
 }
 
-// What does not fit into memory changes no byte, and neither does the order of maps.
+// Neither records that do not fit into memory nor the order of maps change a byte.
 func TestCIFFIsTheSameWithLittleMemory(t *testing.T) {
 	names, docs := ciffDocs(testenv.Random(t), 200)
 	want := writeCIFF(t, 0, names, docs)

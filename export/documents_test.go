@@ -17,7 +17,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// long is a document that fits into memory as one that need not.
+// long returns a document that fits into memory as one that need not.
 func long(d *Document) *LongDocument {
 	l := &LongDocument{Document: *d, MembersTotal: len(d.Members), InlinksTotal: len(d.Inlinks)}
 	l.Members, l.Inlinks = nil, nil
@@ -45,8 +45,8 @@ type listed struct{ Sink[LongDocument] }
 
 func (l listed) Write(d *Document) error { return l.Sink.Write(long(d)) }
 
-// Random documents, written piece by piece, are the lines that encoding/json writes of
-// them at once; for digests, with rank and time zero.
+// Random documents, written piece by piece, give the lines that encoding/json writes at
+// once; for digests, with rank and time zero.
 func TestDocumentLinesAsEncodingJSON(t *testing.T) {
 	docs := parquetDocs(testenv.Random(t), 100)
 	docs[7].Title, docs[7].Text = "<b>&\u2028", "\x00\"\\\xff"

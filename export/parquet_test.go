@@ -85,7 +85,7 @@ func TestParquetReadBack(t *testing.T) {
 	}
 	for i := range docs {
 		if got[i].Inlinks == nil {
-			got[i].Inlinks = []Link{} // Parquet does not tell these apart
+			got[i].Inlinks = []Link{} // Parquet does not distinguish these
 		}
 		got[i].FetchedAt = got[i].FetchedAt.UTC()
 		if !reflect.DeepEqual(got[i], docs[i]) {

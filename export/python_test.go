@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// pythonWith is a Python that has a module, as an independent reader; without one the
-// test is skipped. INDEXER_TEST_PYTHON names another interpreter than python3, as of a
-// virtual environment with what testdata/requirements.txt lists: that one must have it.
+// pythonWith returns a Python that has a module, as an independent reader; without one
+// the test is skipped. INDEXER_TEST_PYTHON names an interpreter other than python3, such
+// as that of a virtual environment with what testdata/requirements.txt lists: that
+// interpreter must have the module.
 func pythonWith(t *testing.T, module string) string {
 	t.Helper()
 	python, missing := os.Getenv("INDEXER_TEST_PYTHON"), t.Fatalf

@@ -60,7 +60,7 @@ func TestSorterAgainstSort(t *testing.T) {
 	}
 }
 
-// An error of the function given ends the sort, from memory and from runs.
+// An error of the given function ends the sort, from memory and from runs.
 func TestSorterPassesErrorsOn(t *testing.T) {
 	stop := errors.New("stop")
 	for _, limit := range []int{0, 1} {
@@ -80,7 +80,8 @@ func TestSorterPassesErrorsOn(t *testing.T) {
 	}
 }
 
-// A directory that is not there is made. One that cannot be made, and a run that was cut off or damaged, are errors.
+// A missing directory is made. A directory that cannot be made, and a run that was cut off or damaged, are
+// errors.
 func TestSorterWithoutItsFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -126,8 +127,8 @@ func TestSorterWithoutItsFile(t *testing.T) {
 	}
 }
 
-// A sorter that was reset has what is added then, and no more, whether it had spilled
-// before or not.
+// A sorter that was reset has only what is added afterwards, whether or not it had
+// spilled before.
 func TestSorterReset(t *testing.T) {
 	dir := t.TempDir()
 	s := NewSorter(dir, 100)

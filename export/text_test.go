@@ -116,7 +116,7 @@ func writeDocuments(sink Sink[Document], lines [][]string) error {
 	return sink.Close()
 }
 
-// A year that has not four digits would be a line in a wrong place.
+// A year without four digits would put a line in the wrong place.
 func TestCDXJLineOfOtherYears(t *testing.T) {
 	for _, year := range []int{-1, 10_000} {
 		if line, err := CDXJLine(&Capture{URL: "https://example.com/", Time: time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {

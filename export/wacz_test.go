@@ -43,8 +43,8 @@ func waczOf(t *testing.T, w io.Writer) {
 	}
 }
 
-// TestWACZ checks what the specification asks of the file, and finds each capture as a replay
-// tool does: by its line of the index, out of the stored WARC file.
+// TestWACZ checks what the specification requires of the file, and finds each capture as a
+// replay tool does: by its line in the index, in the stored WARC file.
 func TestWACZ(t *testing.T) {
 	var out bytes.Buffer
 	waczOf(t, &out)
@@ -147,8 +147,8 @@ func capturesIn(t *testing.T, files map[string][]byte) (list []string) {
 	return list
 }
 
-// TestWACZOfReading: what was read of a document is a resource that is HTML, and not the response
-// of a server.
+// TestWACZOfReading: the reading of a document is a resource with HTML, and not the response of a
+// server.
 func TestWACZOfReading(t *testing.T) {
 	var out bytes.Buffer
 	z := NewWACZ(&out)

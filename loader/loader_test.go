@@ -104,7 +104,7 @@ func TestUnchangedPage(t *testing.T) {
 }
 
 // TestLoadAtOnce loads all fetches of a few URLs from many goroutines, several
-// times over: the same decides as when they come one by one.
+// times over: the same fetch decides as when they come one by one.
 func TestLoadAtOnce(t *testing.T) {
 	for seed := range testenv.Seeds(t, 0, 20) {
 		random := mathrand.New(mathrand.NewPCG(seed, 0))

@@ -191,7 +191,7 @@ func TestPDFOff(t *testing.T) {
 	}
 }
 
-// TestPDFSettingChanges: a load goes by the setting at its commit.
+// TestPDFSettingChanges: a load follows the setting at its commit.
 func TestPDFSettingChanges(t *testing.T) {
 	reader := &pdfReader{}
 	r := openPDFs(t, reader)

@@ -133,7 +133,7 @@ func (f *full) Commit(ctx context.Context, rows []store.RowMutation) (uint64, st
 }
 
 // TestDiskFull: whether the write that filled the disk has happened is unknown, and waiting
-// would not tell.
+// would not show it.
 func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		under, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})

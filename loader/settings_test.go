@@ -15,8 +15,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// TestSettingsOfTheRepository: what a fetch means, and whether its body is kept, is decided by the
-// settings of the repository at the load and not by the fetch. The fetch is the same all the time.
+// TestSettingsOfTheRepository: the settings of the repository at the load, and not the fetch,
+// decide what a fetch means and whether its body is kept. The fetch is always the same.
 func TestSettingsOfTheRepository(t *testing.T) {
 	write := func(r *webtest.Rig, office schema.FormatSetting, render schema.RenderSetting) {
 		t.Helper()
@@ -35,7 +35,7 @@ func TestSettingsOfTheRepository(t *testing.T) {
 		{officetest.WordType, true, false},
 		{"text/css", false, true},
 	} {
-		for _, says := range []bool{false, true} { // what the fetch says of itself
+		for _, says := range []bool{false, true} { // what the fetch says about itself
 			r := openRig(t, webtest.Options{})
 			at := noon
 			load := func(on bool) {

@@ -11,10 +11,10 @@ import (
 	"github.com/webindexer/indexer/observers/webtest"
 )
 
-// TestSpec loads the fetches of testdata, one a line (webtest.ParseFetch), and
-// prints for each its effect, and what it changed in the table with whom it
-// wakes. "settle" lets the observers do what they have to do, "new" begins anew.
-// Nothing else runs: what is woken stays so, and is woken again unseen.
+// TestSpec loads the fetches of testdata, one per line (webtest.ParseFetch), and prints
+// for each its effect, and what it changed in the table and which observers it wakes.
+// "settle" lets the observers do their work, "new" begins with an empty table. Nothing
+// else runs: what is woken stays so, and waking it again does not show.
 func TestSpec(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		stage := newStage(t)

@@ -109,7 +109,7 @@ func inForce(t *testing.T, r *webtest.Rig, u page.URL, plainly bool) string {
 
 // TestTies: of fetches with the same time and body, the same one is in force, in whatever order
 // they come, and whatever the settings are meanwhile. After all have been loaded with some
-// settings, what is stored does not tell which settings there were before.
+// settings, what is stored does not show which settings there were before.
 func TestTies(t *testing.T) {
 	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(testenv.Size(40, 200, 5000))) {
 		random := mathrand.New(mathrand.NewPCG(seed, 0))

@@ -11,8 +11,8 @@ import (
 )
 
 // TestFirstLink: the rank of a URL that nothing links to is exact, and a first link,
-// however weak, ends that: a choice that was none becomes contested, although no
-// published rank has moved. Nor does it help that forward wakes the cluster for the
+// however weak, ends that: a choice that was certain becomes contested, although no
+// published rank has moved. It does not help that forward wakes the cluster for the
 // anchor: it may do so before the rank is known.
 //
 // m is preferred, and has 0.15. With a tolerance of 0.1, what a page of 40 links gives mm
@@ -36,7 +36,8 @@ func TestFirstLink(t *testing.T) {
 }
 
 // TestWeakLinks loads random webs of pages that pass on little, with coarse tolerances: a
-// rank moves by many small steps, none of them worth telling, past those of its rivals.
+// rank moves by many small steps, none of them large enough to be published, past those
+// of its rivals.
 func TestWeakLinks(t *testing.T) {
 	runSeeds(t, testenv.Size(5, 20, 1000), func(seed uint64) error {
 		random := rand.New(rand.NewPCG(seed, 11))

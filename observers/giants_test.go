@@ -78,8 +78,8 @@ func TestMemberCost(t *testing.T) {
 	r.check()
 }
 
-// TestGiantAndBack: members leave a giant cluster in any order, by other content, gone,
-// or saying noindex, the canonical one among them, until it is small, and come back.
+// TestGiantAndBack: members leave a giant cluster in any order, because they have other content,
+// are gone, or say noindex, the canonical one among them, until it is small, and come back.
 func TestGiantAndBack(t *testing.T) {
 	const n = 30
 	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(testenv.Size(2, 8, 60))) {
@@ -224,9 +224,9 @@ func (h *hubTest) document() *index.Document {
 	return nil
 }
 
-// TestHub has a page with 20,000 inlinks exported, and then one link more: the count is
-// true, the anchors are those of the best sources, and no run reads, writes or holds
-// more than its part. With INDEXER_LONG=1 there are 1,000,000.
+// TestHub exports a page with 20,000 inlinks, and then one more link: the count is true,
+// the anchors are those of the best sources, and no run reads, writes or holds more than
+// its part. With INDEXER_LONG=1 there are 1,000,000.
 func TestHub(t *testing.T) {
 	n, part := 20_000, 2000
 	if long {
@@ -269,15 +269,15 @@ func TestHub(t *testing.T) {
 		t.Errorf("a run of count has read %d cells", got)
 	}
 	h.meter.atMost(t, 30, nil)
-	// The store's cache of blocks is among it.
+	// This includes the store's cache of blocks.
 	if grown := peak - before; grown > 64<<20 {
 		t.Errorf("the heap has grown by %d MiB", grown>>20)
 	}
 	h.more(n+1, part)
 }
 
-// more has links arrive during a pass: however many, they cost the current pass, and
-// one or two after it.
+// more makes links arrive during a pass: however many they are, they cost the current
+// pass, and one or two after it.
 func (h *hubTest) more(n, inlinkPart int) {
 	t := h.t
 	h.meter.reset()
@@ -294,7 +294,7 @@ func (h *hubTest) more(n, inlinkPart int) {
 		t.Errorf("%d inlinks of %d", d.Inlinks, n+links)
 	}
 	t.Logf("%d links while they are counted: runs %v", links, h.meter.runs)
-	if got := h.meter.reads["index"]; got > 500 { // it knows by now that there are many
+	if got := h.meter.reads["index"]; got > 500 { // now it knows that there are many
 		t.Errorf("a run of index has read %d cells", got)
 	}
 	if most := 3*links + 3*(n/inlinkPart+8); h.meter.runs["count"] > most {
@@ -335,7 +335,7 @@ func TestPassesAndSummaries(t *testing.T) {
 	}
 }
 
-// liveHeap is how much the heap holds, in bytes.
+// liveHeap returns how much the heap holds, in bytes.
 func liveHeap() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -123,7 +123,7 @@ func (m *graphCacheModel) restart() {
 	m.limit()
 }
 
-// forgetful is a GraphFile that nobody reads.
+// forgetful is a GraphFile that nothing reads.
 type forgetful struct{}
 
 func (forgetful) Read() ([]byte, error)               { return nil, fs.ErrNotExist }

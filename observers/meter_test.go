@@ -54,14 +54,14 @@ func (m *meteredTable) reset() {
 	m.writes, m.reads, m.all, m.runs = make(map[string]int), make(map[string]int), make(map[string]int), make(map[string]int)
 }
 
-// loaded says that what was noted since the last run is no observer's.
+// loaded says that no observer did what was noted since the last run.
 func (m *meteredTable) loaded() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.pending = meteredRun{}
 }
 
-// events has runs noted. There must be one at a time.
+// events notes runs. There must be only one at a time.
 func (m *meteredTable) events() notify.Events {
 	return notify.Events{Ran: func(observer string, _ int, _ time.Duration) {
 		m.mu.Lock()

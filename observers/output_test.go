@@ -26,7 +26,7 @@ func (s schedule) openOutput(ctx context.Context) (output, error) {
 	if err != nil {
 		return output{}, err
 	}
-	files := filepath.Join(dir, "index") // the mark stands beside it
+	files := filepath.Join(dir, "index") // the mark is beside it
 	w, err := index.OpenWriter(ctx, files, index.WriterOptions{})
 	if err != nil {
 		return output{}, err

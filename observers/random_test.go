@@ -45,8 +45,8 @@ type schedule struct {
 	// rows is how many link rows a run reads of a cluster, 0 for as many as usual: with
 	// few, inlinks are counted in passes of many runs.
 	rows int
-	// giant is from how many members on a cluster has summaries, of which each has a few
-	// then, and of how many of its members and anchors a document carries one; 0 for as usual.
+	// A cluster with more than giant members has summaries of a few members each, and a
+	// document carries only two members and one anchor; 0: as usual.
 	giant int
 	// ranks are the limits of runs of rank.
 	ranks pagerank.Limits
@@ -55,7 +55,7 @@ type schedule struct {
 	part int
 	// fillers gives most pages some dozens of links more.
 	fillers bool
-	// apart has document leave everything to cluster and links.
+	// apart makes document leave everything to cluster and links.
 	apart bool
 	// render is the setting of rendering; pages of webs that are rendered have scripts.
 	render schema.RenderSetting
@@ -285,7 +285,7 @@ func (p *player) open(ctx context.Context, opts webtest.Options) (err error) {
 		}
 		return nil
 	}
-	for { // a start can be cut off, too
+	for { // a start can also be cut off
 		p.rig, err = webtest.Open(ctx, opts)
 		if !errors.Is(err, txn.ErrCrash) {
 			return err

@@ -20,8 +20,8 @@ func rankOptions(l pagerank.Limits) observers.Options {
 	return observers.Options{Limits: observers.Limits{Rank: l}}
 }
 
-// wide is a web of pages with the given number of links each: to a popular page, to the
-// next page, and to URLs that no other page links to.
+// wide returns a web of pages with the given number of links each: to a popular page, to
+// the next page, and to URLs that no other page links to.
 func wide(t *testing.T, pages, links int) []*page.Fetch {
 	t.Helper()
 	var fetches []*page.Fetch

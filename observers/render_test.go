@@ -178,7 +178,7 @@ func TestPictureChangesAlone(t *testing.T) {
 		}
 		return r
 	}
-	shows := 0 // a page with a picture and a form, which stands for itself
+	shows := 0 // a page with a picture and a form, which is its own canonical URL
 	for r := rendered(shows, nil); r.Failure != "" || len(r.Thumbnail) == 0 || strings.Contains(string(r.HTML), "canonical"); r = rendered(shows, nil) {
 		shows++
 	}

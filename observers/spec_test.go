@@ -13,8 +13,8 @@ import (
 	"github.com/webindexer/indexer/schema"
 )
 
-// TestSpec runs the specifications of testdata: one directory an observer, each
-// case on an empty repository. Commands, and what they print:
+// TestSpec runs the specifications of testdata: one directory per observer, each case on
+// an empty repository. Commands, and what they print:
 //
 //	given    fetches, one a line (webtest.ParseFetch): loads them and runs all
 //	         observers until nothing is left; prints everything there is

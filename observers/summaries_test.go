@@ -13,7 +13,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// bare is a table with nothing but what a test writes there.
+// bare returns a table with nothing but what a test writes there.
 func bare(t *testing.T) *txn.DB {
 	t.Helper()
 	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{})
@@ -39,7 +39,7 @@ func write(t *testing.T, db *txn.DB, fn func(*txn.Txn) error) {
 	}
 }
 
-// memberRow is the row of a member with this number.
+// memberRow returns the row of a member with this number.
 func memberRow(key page.ContentKey, i int) string {
 	u := page.MustParseURL(fmt.Sprintf("https://m.example/%d", i))
 	return schema.MemberRow(key, schema.MemberInfo{URL: u, Eligible: true})
@@ -68,7 +68,7 @@ func renewIn(ctx context.Context, tx *txn.Txn, key page.ContentKey, row string) 
 	return nil
 }
 
-// summaryDifferences are what CheckSummaries reports.
+// summaryDifferences returns what CheckSummaries reports.
 func summaryDifferences(t *testing.T, db *txn.DB) (list []string) {
 	t.Helper()
 	tx, err := db.Begin(t.Context())

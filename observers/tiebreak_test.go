@@ -79,7 +79,7 @@ func (r *rivals) load(lines ...string) {
 	}
 }
 
-// contributor is a page that gives hub h or hh a twentieth of its rank.
+// contributor returns a page that gives hub h or hh a twentieth of its rank.
 func contributor(i, at int, hub string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "c.example/%d at=%d page text=c%d link=a.example/%s,", i, at, i, hub)
@@ -101,7 +101,7 @@ func (r *rivals) check(when string) {
 	}
 }
 
-// canonical is the URL shown, and whether its choice was contested.
+// canonical returns the URL shown, and whether its choice was contested.
 func (r *rivals) canonical() (shown page.URL, contested bool) {
 	r.t.Helper()
 	for _, d := range r.sink.Documents() {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Latency is the distribution over the last pages; N counts all since the start.
+// Latency returns the distribution over the last pages; N counts all since the start.
 func (t *Tracker) Latency() Latency {
 	l := t.Since(time.Time{})
 	l.N = t.found()
 	return l
 }
 
-// TestTracker is Figure 7 by hand: page n takes n ms, one after the other.
+// TestTracker computes Figure 7 by hand: page n takes n ms, one after the other.
 func TestTracker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := NewTracker()

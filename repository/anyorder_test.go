@@ -19,7 +19,7 @@ import (
 	"github.com/webindexer/indexer/verify/batch"
 )
 
-// TestAnyOrder is what ranks have to show: after one crawl, two, and three of the same
+// TestAnyOrder checks what ranks promise: after one crawl, two, and three of the same
 // sites, in any order and any concurrency, with kills, they are within 1 % of the exact
 // solution for every URL above rank 1, and within 0.01 below; canonical URLs are equal
 // wherever the two highest ranks differ by more than 2 %; the rest of the export is exact.
@@ -27,9 +27,9 @@ import (
 // A directory gets its fetches from processes that are killed one after the other, each
 // with an order, a number of workers, a commit path and a tolerance of its own. One
 // directory gets one crawl after the other, with a check of each; others get all of
-// them mixed. Exact ranks are solved here, by a method of its own; canonical URLs and
-// inlinks follow from them by package batch. With INDEXER_LONG=1 it is all six sites,
-// which have answers of another program as well.
+// them mixed. Exact ranks are computed here, by another method; package batch derives
+// canonical URLs and inlinks from them. With INDEXER_LONG=1 the test loads all six sites,
+// which also have answers of another program.
 func TestAnyOrder(t *testing.T) {
 	rnd, wants := testenv.Random(t), make(map[string]string)
 	t.Run("own webs", func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/webindexer/indexer/repository"
 )
 
-// TestAskItself: a process that does not hold a lease yet asks for the work of its holder, and is
-// that holder by the time somebody answers.
+// TestAskItself: a process that does not hold a lease yet asks for the work of its holder, and
+// has become that holder by the time of the answer.
 func TestAskItself(t *testing.T) {
 	f := newFleet(t)
 	loader, dir := f.join(false), t.TempDir()

@@ -66,7 +66,7 @@ func filesSay(t *testing.T, dir string) (string, error) {
 	return all.String(), err
 }
 
-// openLogged opens a repository and gives what it warned of.
+// openLogged opens a repository and returns its warnings.
 func openLogged(t *testing.T, dir string) (*repository.Repository, []string) {
 	t.Helper()
 	log, logged := observer.New(zap.WarnLevel)
@@ -247,7 +247,7 @@ func TestOlderIndex(t *testing.T) {
 }
 
 // TestIndexDamaged flips, cuts and removes in the directory of the index files and its mark, after a clean end and
-// after a kill. Readers find what they found or get an error; a reindex makes all well.
+// after a kill. Readers find what they found or get an error; a reindex repairs everything.
 func TestIndexDamaged(t *testing.T) {
 	rnd := testenv.Random(t)
 	rounds := testenv.Size(3, 6, 60)

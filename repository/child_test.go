@@ -22,7 +22,7 @@ import (
 // exports, and closes. It prints a line for each step, so that the parent can act at a
 // moment of its work and not of a clock.
 
-// What the parent tells it, in the environment.
+// Environment variables that the parent sets for it.
 const (
 	childDir  = "REPOSITORY_TEST_CHILD_DIR"
 	childWeb  = "REPOSITORY_TEST_CHILD_WEB" // "" loads nothing

@@ -168,7 +168,7 @@ type filesView interface {
 	Search(ctx context.Context, query string, opts search.Options) (*search.Results, error)
 }
 
-// shownTitle is the title of the page in the index files; the repository's must be
+// shownTitle returns the title of the page in the index files; the repository's must be
 // the same.
 func shownTitle(t *testing.T, q *repository.Quiet) string {
 	t.Helper()

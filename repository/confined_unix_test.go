@@ -65,7 +65,7 @@ func give(t *testing.T, dir string, uid int) {
 
 // TestDenied takes rights away from parts of a data directory. Opening it, or
 // loading something new, fails with an error that names the place. With the rights
-// back nothing is lost, and what was under way is done.
+// back, nothing is lost, and unfinished work is done.
 func TestDenied(t *testing.T) {
 	place := t.TempDir()
 	for d := place; d != os.TempDir() && d != filepath.Dir(d); d = filepath.Dir(d) {

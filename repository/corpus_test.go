@@ -137,9 +137,9 @@ func exportLines(t testing.TB, r *repository.Repository) (docs []export.Document
 	return docs, res.Digest
 }
 
-// checkAnswers compares an export with the corpus's answers. Documents are told
-// by their members. No two highest ranks of a cluster are within 2 % but not equal
-// there, so that canonical URLs have to be the same.
+// checkAnswers compares an export with the corpus's answers. Their members identify
+// documents. No two highest ranks of a cluster are within 2 % but not equal there, so
+// that canonical URLs have to be the same.
 func checkAnswers(t testing.TB, r *repository.Repository, label string) {
 	t.Helper()
 	want := expectedAnswers(t, label)

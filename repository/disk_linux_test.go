@@ -78,7 +78,7 @@ func TestDiskFull(t *testing.T) {
 		err = r.Quiesce(context.Background())
 	}
 	wantNoSpace(t, "load", err)
-	if err := r.Close(); err != nil { // may tell again why the pipeline had stopped
+	if err := r.Close(); err != nil { // may say again why the pipeline had stopped
 		wantNoSpace(t, "close", err)
 	}
 	if _, err := repository.Open(context.Background(), dir, repository.Options{}); err == nil {

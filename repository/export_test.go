@@ -241,7 +241,7 @@ func decodeLines[T any](t *testing.T, jsonl []byte) (records []T) {
 	return records
 }
 
-// TestExportedTables: the formats agree with each other, and with what inspect tells.
+// TestExportedTables: the formats agree with each other, and with inspect.
 func TestExportedTables(t *testing.T) {
 	web := mustReadWeb(t, ownWebs)
 	r := open(t, t.TempDir(), repository.Options{})

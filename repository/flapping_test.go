@@ -60,7 +60,7 @@ func TestNoFlappingInCrawls(t *testing.T) {
 	}
 }
 
-// shownURLs are the URLs under which each cluster was shown, by the time of writing,
+// shownURLs returns the URLs under which each cluster was shown, by the time of writing,
 // after one timestamp and up to another; "" where it was taken out of the index.
 func shownURLs(t *testing.T, r *repository.Repository, after, upTo uint64) map[string][]page.URL {
 	t.Helper()

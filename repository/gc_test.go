@@ -18,7 +18,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// rewritten is a web some time later: every page says something else.
+// rewritten returns a web some time later: every page says something else.
 func rewritten(rng *rand.Rand, fetches []page.Fetch, round int) []page.Fetch {
 	fetches = slices.Clone(fetches)
 	for i := range fetches {
@@ -178,5 +178,5 @@ func collectAllTheTime(t *testing.T, r *repository.Repository) (stop func()) {
 	}
 }
 
-// quietly tells nobody how far work is.
+// quietly reports no progress.
 func quietly(string, ...any) {}

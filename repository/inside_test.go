@@ -6,7 +6,7 @@ func (r *Repository) KeepsCounts() bool { return r.present() != nil }
 // CachesCounts reports whether Stats would scan no more than what was written since the last time.
 func (r *Repository) CachesCounts() bool { return r.counted.Encode() != nil }
 
-// Followed is how many pages were loaded and are not known to be searchable.
+// Followed returns how many pages were loaded and are not known to be searchable.
 func (r *Repository) Followed() int { return r.tracker.Waiting() }
 
 // FalsifyCounts makes the counts that are kept wrong.

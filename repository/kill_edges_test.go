@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Kills at the edges of a process's life, where files come and go: the moment is
-// told by the file that has just appeared.
+// Kills at the edges of a process's life, where files come and go: the file that has just
+// appeared identifies the moment.
 
 // birth lists the files of a data directory about in the order in which Open
 // makes them; some are gone again at once.
@@ -96,7 +96,7 @@ func TestKilledWhileClosing(t *testing.T) {
 }
 
 // TestKilledWhileExportingAll deletes the index files and kills the processes
-// that make them anew.
+// that make them again.
 func TestKilledWhileExportingAll(t *testing.T) {
 	fetches := mustReadWeb(t, ownWebs)
 	want := ownDigest(t)

@@ -29,8 +29,8 @@ type documents struct {
 	why  string // why the damaged one is none with it
 }
 
-// web is a page that links to documents, one of which links back. Two have the same content, one
-// changes, one is damaged, and one has become a page.
+// web returns a page that links to documents, one of which links back. Two have the same
+// content, one changes, one is damaged, and one has become a page.
 func (d *documents) web() []page.Fetch {
 	fetch := func(u page.URL, day int, mediaType string, body []byte) page.Fetch {
 		at := time.Date(2024, 5, day, 0, 0, 0, 0, time.UTC)

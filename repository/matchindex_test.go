@@ -26,8 +26,8 @@ func filled(t *testing.T) (dir, digest string) {
 	})
 }
 
-// TestIndexFilesDeleted: deleted index files are made anew, again and again,
-// without any fetch being loaded.
+// TestIndexFilesDeleted: deleted index files are made again, each time, without loading
+// any fetch.
 func TestIndexFilesDeleted(t *testing.T) {
 	dir, want := filled(t)
 	for _, lost := range []string{"index", "index/shard-000.sqlite", "index"} {
@@ -103,7 +103,7 @@ func TestStoreDeleted(t *testing.T) {
 }
 
 // TestEmptyIndexFiles: index files that hold nothing, as a crash right after
-// their creation leaves them, are taken for ours.
+// their creation leaves them, count as ours.
 func TestEmptyIndexFiles(t *testing.T) {
 	dir, want := filled(t)
 	empty := t.TempDir()

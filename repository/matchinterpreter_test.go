@@ -11,7 +11,7 @@ import (
 )
 
 // TestOlderInterpreter: a directory whose pages an older program interpreted gives the
-// answers of this program after it was opened, and is interpreted anew only once.
+// answers of this program after it was opened, and is interpreted again only once.
 func TestOlderInterpreter(t *testing.T) {
 	dir, want := filled(t)
 	r := open(t, dir, repository.Options{})

@@ -19,7 +19,7 @@ import (
 	"github.com/webindexer/indexer/verify"
 )
 
-// plainReader takes documents for HTML already.
+// plainReader treats documents as HTML.
 type plainReader struct{}
 
 func (plainReader) Version() int { return 1 }

@@ -142,7 +142,7 @@ func wantFound(t *testing.T, r *repository.Repository, words string, u page.URL)
 	}
 }
 
-// renderedDigest is the digest of the whole site, rendered, loaded in order.
+// renderedDigest returns the digest of the whole site, rendered, loaded in order.
 func renderedDigest(t *testing.T) string {
 	t.Helper()
 	return undisturbedWith(t, repository.Options{Render: "auto", Renderer: siteBrowser{}}, wholeSite(t))
@@ -363,7 +363,7 @@ func TestFailureThatMayPass(t *testing.T) {
 }
 
 // TestWithoutBrowser: without a browser the index is that of a repository that never rendered,
-// the number of pages is said once, and the next opening with a browser renders them.
+// the number of pages is logged once, and the next opening with a browser renders them.
 func TestWithoutBrowser(t *testing.T) {
 	with, without := renderedDigest(t), undisturbed(t, wholeSite(t))
 	dir := t.TempDir()

@@ -121,7 +121,7 @@ func (r *Repository) readRankGraph(ctx context.Context, res *FullSolve) (*pagera
 	return g, nil
 }
 
-// drift is the relative difference between a sum and its summands from which the sum is corrected.
+// A sum is corrected if it differs from its summands by more than drift, relative to the summands.
 const drift = 1e-13
 
 // correctRanks leaves, for the observers, the difference between the rank that every

@@ -26,7 +26,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// What the parent tells a child that renders, in the environment.
+// Environment variables that the parent sets for a child that renders.
 const (
 	// childBrowser is the program, and childBrowserPIDs the file to which it appends its
 	// process id when it starts.
@@ -117,7 +117,7 @@ func (k *renderKilling) undisturbed(t *testing.T, path string) {
 	}
 }
 
-// siteForms are the rendered forms of the site.
+// siteForms returns the rendered forms of the site.
 func siteForms(t *testing.T, r *repository.Repository) map[page.URL]schema.StoredForm {
 	t.Helper()
 	forms := make(map[page.URL]schema.StoredForm)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// maxRSS is the most memory a process that has ended ever had resident, in KiB.
+// maxRSS returns the most memory a process that has ended ever had resident, in KiB.
 func maxRSS(state *os.ProcessState) int64 {
 	usage, ok := state.SysUsage().(*syscall.Rusage)
 	if !ok {
@@ -22,7 +22,7 @@ func maxRSS(state *os.ProcessState) int64 {
 	return int64(usage.Maxrss)
 }
 
-// processorTime is the processor time that this process has used so far.
+// processorTime returns the processor time that this process has used so far.
 func processorTime(t testing.TB) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -191,8 +191,8 @@ func TestSharedLeasesMove(t *testing.T) {
 	}
 }
 
-// TestLoaderFollowsNothing: a process that only loads does not guess when its pages are searchable,
-// which it is not told.
+// TestLoaderFollowsNothing: a process that only loads never learns when its pages are searchable,
+// and does not guess.
 func TestLoaderFollowsNothing(t *testing.T) {
 	f := newFleet(t)
 	loader := f.join(false)

@@ -131,7 +131,7 @@ func wantSound(t testing.TB, r *repository.Repository, digest string) {
 	}
 }
 
-// undisturbed is the digest of a web loaded one fetch after the other, by one
+// undisturbed returns the digest of a web loaded one fetch after the other, by one
 // worker, in one process.
 func undisturbed(t testing.TB, fetches []page.Fetch) string {
 	t.Helper()
@@ -166,7 +166,7 @@ func undisturbedWith(t testing.TB, opts repository.Options, fetches []page.Fetch
 	return digest
 }
 
-// ownDigest is the digest of the project's own webs, undisturbed.
+// ownDigest returns the digest of the project's own webs, undisturbed.
 func ownDigest(t testing.TB) string {
 	t.Helper()
 	return undisturbed(t, mustReadWeb(t, ownWebs))

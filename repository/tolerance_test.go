@@ -18,7 +18,7 @@ import (
 // What a directory has may be within the tolerance it was made for and not within
 // another one. These tests change it between two loads.
 
-// contributor is a page with twenty links, one of them to a hub: it gives it little
+// contributor returns a page with twenty links, one of them to a hub: it gives it little
 // enough that a coarse tolerance does not feel it.
 func contributor(i, at int, hub string) string {
 	var b strings.Builder
@@ -42,7 +42,7 @@ func fetchesOf(t *testing.T, lines ...string) []page.Fetch {
 	return fetches
 }
 
-// rivalry is a cluster of m, which is preferred, and mm, with hubs of n and 120
+// rivalry returns a cluster of m, which is preferred, and mm, with hubs of n and 120
 // contributors: m is at 0.994 of mm with 119 of them, and at 0.988 with 118.
 func rivalry(n int) []string {
 	lines := []string{"a.example/m at=1 page text=same", "a.example/mm at=1 page text=same",
@@ -92,8 +92,8 @@ func coarseRanks(t *testing.T) (dir string) {
 	return dir
 }
 
-// TestFinerToleranceOfTheUnfetched: the ranks of URLs that were not fetched come nearer
-// as well. Their sources are exact, and have nothing to pass on.
+// TestFinerToleranceOfTheUnfetched: the ranks of URLs that were not fetched also come
+// nearer. Their sources are exact, and have nothing to pass on.
 func TestFinerToleranceOfTheUnfetched(t *testing.T) {
 	dir := coarseRanks(t)
 	r := open(t, dir, repository.Options{RankTolerance: 0.001})
@@ -117,7 +117,7 @@ func solve(t *testing.T, r *repository.Repository) *repository.FullSolve {
 }
 
 // TestFinerToleranceOfTheJournal: a process was killed after a run of rank and before its
-// journal came to the rows. What is only in the journal comes nearer as well.
+// journal came to the rows. What is only in the journal also comes nearer.
 func TestFinerToleranceOfTheJournal(t *testing.T) {
 	dir := coarseRanks(t)
 	backToJournal(t, dir, schema.URLRow("https://a.example/never-fetched"))

@@ -11,8 +11,8 @@ import (
 	"github.com/webindexer/indexer/repository"
 )
 
-// The process that loads a page knows its journey exactly; the next one tells it from
-// the store and the clock, and the order is the same.
+// The process that loads a page knows its journey exactly; the next process reconstructs
+// it from the store and the clock, and the order is the same.
 func TestTrace(t *testing.T) {
 	dir := t.TempDir()
 	u := page.MustParseURL("https://a.example/x")

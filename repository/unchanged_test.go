@@ -16,7 +16,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// rowsRun is how many rows each observer was run on since the repository was opened.
+// rowsRun returns how many rows each observer was run on since the repository was opened.
 func rowsRun(r *repository.Repository) map[string]int64 {
 	rows := make(map[string]int64)
 	for _, o := range r.Live().Observers {
@@ -89,7 +89,7 @@ func TestKilledAfterRenewal(t *testing.T) {
 			killAt(t, dir, ownWebs, mode, moment{saysLoad, first.said[saysLoad]}, with(childLater+"=1"))
 			r := open(t, dir, repository.Options{Commit: mode})
 			defer closeNow(t, r)
-			wantSound(t, r, first.digest) // verify compares times, too
+			wantSound(t, r, first.digest) // verify also compares times
 			wantTimes(t, r, aYearLater(fetches))
 		})
 	}
@@ -195,5 +195,5 @@ func TestSecondCrawl(t *testing.T) {
 	}
 }
 
-// content is what of a fetch decides whether anything is new.
+// content returns what of a fetch decides whether anything is new.
 func content(f *page.Fetch) []byte { return schema.EncodeContent(f, sha256.Sum256(f.Body)) }

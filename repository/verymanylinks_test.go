@@ -19,8 +19,8 @@ import (
 
 const hubOfLinks = page.URL("https://many.example/")
 
-// hubFetch is a page with n links; each second one is another in each version. Version 0 is
-// a page that is gone.
+// hubFetch returns a page with n links; each second one is another in each version. Version
+// 0 is a page that is gone.
 func hubFetch(n, version int) page.Fetch {
 	f := page.Fetch{URL: hubOfLinks, Time: time.Unix(1_700_000_000+int64(version), 0).UTC(), Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}}
 	if n == 0 {

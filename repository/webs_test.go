@@ -16,8 +16,8 @@ import (
 	"github.com/webindexer/indexer/warc"
 )
 
-// What the tests of this package load. A web is named by a string, so that a
-// child process can be told which: ownWebs, or WARC files between commas.
+// What the tests of this package load. A string names a web, so that it can be passed to
+// a child process: ownWebs, or WARC files separated by commas.
 
 const (
 	// ownWebs are the project's own small webs, all of them.
@@ -176,7 +176,7 @@ func corpusPart(t testing.TB, snapshots []string, hosts ...string) string {
 	return strings.Join(files, ",")
 }
 
-// shuffled is a copy in another order.
+// shuffled returns a copy in another order.
 func shuffled(r *rand.Rand, fetches []page.Fetch) []page.Fetch {
 	fetches = slices.Clone(fetches)
 	r.Shuffle(len(fetches), func(i, j int) { fetches[i], fetches[j] = fetches[j], fetches[i] })

@@ -3,7 +3,7 @@ package repository
 import "testing"
 
 // TestWritten: the cell is read as it was written, in all its forms, and in that of earlier
-// builds.
+// versions.
 func TestWritten(t *testing.T) {
 	open := written{id: "abc", applied: 7}
 	elsewhere := written{id: "abc", applied: 7, elsewhere: true}

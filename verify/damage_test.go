@@ -79,7 +79,7 @@ func (f *fixture) must(err error) {
 	}
 }
 
-// verify returns the differences, one a line.
+// verify returns the differences, one per line.
 func (f *fixture) verify() ([]string, error) {
 	ctx := context.Background()
 	reader, err := index.OpenReader(f.dir)
@@ -117,7 +117,7 @@ func (f *fixture) set(row string, c txn.Column, value []byte) {
 		return nil
 	}))
 	f.must(f.rig.Acknowledge(f.t.Context(), txn.Cell{Row: row, Column: c}))
-	switch c { // what tells that document has done the work at once (observers.DoneAtOnce)
+	switch c { // this shows that document has done the work at once (observers.DoneAtOnce)
 	case schema.Chain:
 		f.must(f.rig.Acknowledge(f.t.Context(), txn.Cell{Row: row, Column: schema.State}))
 	case schema.Inverted:

@@ -22,7 +22,7 @@ const (
 	goneURL     = page.URL("https://a.example/gone")
 )
 
-// renderedFixture is a web whose pages are all rendered.
+// renderedFixture returns a web whose pages are all rendered.
 func renderedFixture(t *testing.T) *fixture {
 	t.Helper()
 	return fixtureOf(t, renderedWeb, webtest.Options{Render: schema.RenderAll, Browser: &webtest.Browser{URLs: 9}})

@@ -13,7 +13,7 @@ import (
 	"github.com/webindexer/indexer/verify/verifytest"
 )
 
-// TestProgress: work that takes long in a large repository tells how far it is.
+// TestProgress: work that takes long in a large repository reports its progress.
 func TestProgress(t *testing.T) {
 	dir := t.TempDir()
 	r, err := repository.Open(t.Context(), dir, repository.Options{})

@@ -53,7 +53,7 @@ func TestWhileLoading(t *testing.T) {
 			select {
 			case <-loaded:
 			case <-failed.Done():
-				return // stop tells why
+				return // stop says why
 			}
 		}
 		rep, err := verify.Run(t.Context(), r)

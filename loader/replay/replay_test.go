@@ -73,7 +73,7 @@ func record(t *testing.T, sizes ...int) []byte {
 	return out.Bytes()
 }
 
-// stream is an input that can be read once, such as standard input.
+// stream returns an input that can be read once, such as standard input.
 func stream(name string, r io.Reader) replay.Input {
 	return replay.Input{Name: name, Open: func(o warc.Options) (*warc.Reader, error) { return warc.NewReader(r, name, o), nil }}
 }

@@ -149,7 +149,8 @@ func (w *world) spellTie(t *testing.T, d *datadriven.TestData) string {
 	solved := false
 	err := BreakTies(t.Context(), []*Tie{tie}, func(_ context.Context, enough func(Ranks) bool) error {
 		solved = true
-		// The approximations are as wrong as they may be: the first member's is too low, all others' too high.
+		// The approximations are as wrong as they may be: that of the first member is too low, and those of
+		// all others are too high.
 		of := func(u page.URL, tolerance float64) float64 {
 			if u == list[0].URL {
 				return exact[u] * (1 - min(tolerance, 0.5)) // a rank is positive

@@ -99,7 +99,7 @@ func (g *graph) settle(t *testing.T, random *rand.Rand, dirty []page.URL) {
 	}
 }
 
-// batch is what the whole web means.
+// batch returns what the whole web means.
 func (g *graph) batch() *batch.Repository {
 	b := batch.New()
 	for u, s := range g.states {

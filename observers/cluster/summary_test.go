@@ -14,8 +14,8 @@ import (
 // tiny are limits that a few members exceed.
 var tiny = Limits{Giant: 3, Largest: 4, Split: 2, Smallest: 2, Read: 7, Run: 28, Writes: 60}
 
-// change has a URL come, go, become another kind of member, or get another rank. Ranks are
-// often equal, or 0.99 of each other. It returns the positions that have to be renewed.
+// change makes a URL come, go, become another kind of member, or get another rank. Ranks
+// are often equal, or 0.99 of each other. It returns the positions that have to be renewed.
 func (w *world) change(random *rand.Rand, tolerance float64) (woken []string) {
 	scheme := [...]string{"https", "http"}[random.IntN(2)]
 	m := Member{URL: url(fmt.Sprintf("%s://m.example/%s%d", scheme, strings.Repeat("p", random.IntN(3)), random.IntN(30)))}

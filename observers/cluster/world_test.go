@@ -158,7 +158,7 @@ func (w *world) renewAll(t *testing.T, l Limits, positions []string) (runs int) 
 	return runs
 }
 
-// differences are the positions of summaries that disagree with the members.
+// differences returns the positions of summaries that disagree with the members.
 func (w *world) differences() (at []string) {
 	c := NewCheck(w.summaries(), func(position string, _, _ Summary) { at = append(at, position) })
 	for _, p := range w.positions() {

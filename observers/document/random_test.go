@@ -102,7 +102,7 @@ func (w *anchorWorld) link(source, target page.URL, random *rand.Rand) {
 	}
 }
 
-// best is what a document must show: all anchors, or those with the best source.
+// best returns what a document must show: all anchors, or those with the best source.
 func (w *anchorWorld) best(limits Limits) []Anchor {
 	var all []*weighedAnchor
 	for _, a := range w.of {

@@ -59,7 +59,7 @@ func TestOverlay(t *testing.T) {
 				t.Errorf("%q over %q: %q, want %q", c.journal, c.stored, s, c.want)
 			}
 			for range Overlay(changes(c.stored), changes(c.journal)) {
-				break // whoever stops early gets nothing more
+				break // a caller that stops early gets nothing more
 			}
 		})
 	}

@@ -66,7 +66,7 @@ func ranksOf(t *testing.T, g *LinkGraph) map[string]float64 {
 }
 
 // TestLinkGraph changes random graphs, stores and reads them now and then, and compares their ranks
-// with those of a graph that is built anew.
+// with those of a newly built graph.
 func TestLinkGraph(t *testing.T) {
 	t.Parallel()
 	for seed := range testenv.Seeds(t, 0, 40) {

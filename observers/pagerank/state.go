@@ -40,5 +40,5 @@ var ErrInconsistent = errors.New("rank states and edges contradict each other")
 // ranks are within a tolerance.
 func ResidualBound(tolerance float64) float64 { return rank.Teleport * 0.75 * tolerance }
 
-// publishStep returns the relative change from which a rank is published again.
+// publishStep returns the relative change beyond which a rank is published again.
 func publishStep(tolerance float64) float64 { return tolerance / 4 }

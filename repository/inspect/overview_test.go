@@ -82,7 +82,7 @@ func turnPages(t *testing.T, r *repository.Repository, u page.URL, opts inspect.
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.InlinksTotal != all { // the export counted them all, too
+		if o.InlinksTotal != all { // the export also counted them all
 			t.Errorf("from %d: %d inlinks, about: %v", offset, o.InlinksTotal, o.InlinksAbout)
 		}
 		if o.InlinksAbout && offset+size >= all {

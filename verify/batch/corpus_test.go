@@ -72,11 +72,10 @@ func TestCorpus(t *testing.T) {
 }
 
 // misreadLengths explains the one way in which expected/ and semantics.md differ.
-// The program that made expected/ told the character set from the first 1024
-// bytes only, so a page in UTF-8 whose <meta> or first byte outside ASCII comes
-// later was read as windows-1252, and its text came out longer. This holds that
-// length for such pages. (It also counts bytes where semantics.md counts code
-// points; the test compares bytes.)
+// The program that made expected/ detected the character set from the first 1024 bytes
+// only, so a page in UTF-8 whose <meta> or first byte outside ASCII comes later was read
+// as windows-1252, and its text came out longer. This holds that length for such pages.
+// (It also counts bytes where semantics.md counts code points; the test compares bytes.)
 type misreadLengths map[page.URL]int
 
 // knownMisread is how many index documents are affected. It is exact, so that

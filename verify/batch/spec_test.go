@@ -15,7 +15,7 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// TestSpec runs the small webs of testdata. Each "web" has a line a fetch:
+// TestSpec runs the small webs of testdata. Each "web" has one line per fetch:
 //
 //	URL at=SECONDS WHAT [text=WORD] [canonical=URL] [link=URL,ANCHOR]... [noindex] [nofollow] [status=N]
 //
@@ -140,7 +140,7 @@ func parseFetch(t *testing.T, d *datadriven.TestData, words []string) *page.Fetc
 	return f
 }
 
-// long and short add and take away what testdata leaves out of URLs.
+// long and short add and remove what testdata leaves out of URLs.
 func long(s string) page.URL {
 	if rest, ok := strings.CutPrefix(s, "http:"); ok {
 		return page.MustParseURL("http://" + rest)
