@@ -298,6 +298,18 @@ func TestMissingShard(t *testing.T) {
 	if _, err := search.NewShards([]search.ShardSource{lame{d.sources[0], 0}, d.sources[1]}).Count(t.Context()); !errors.Is(err, search.ErrUnavailable) {
 		t.Errorf("count without a shard: %v", err)
 	}
+	for u, i := range map[page.URL]int{"https://kept0.example/": 0, "https://kept1.example/": 1} {
+		apply(t, d.writers[i], Upsert(&Document{Cluster: page.ContentKey{byte(100 * i), 1}, Seq: 1, URL: u, Text: "harbour"}))
+		for after := range 2 {
+			s := search.NewShards([]search.ShardSource{d.sources[0], lame{d.sources[1], after}, d.sources[2]})
+			if _, err := s.Similar(t.Context(), u, search.SimilarOptions{}); (i == 1) != errors.Is(err, search.ErrUnavailable) || errors.Is(err, search.ErrNotIndexed) || i == 0 && err != nil {
+				t.Errorf("similar to a page of shard %d without shard 1: %v", i, err)
+			}
+		}
+	}
+	if _, err := d.Similar(t.Context(), "https://never.example/", search.SimilarOptions{}); !errors.Is(err, search.ErrNotIndexed) {
+		t.Errorf("similar to a page that no shard has: %v", err)
+	}
 	if _, err := d.Search(t.Context(), "(", search.Options{Limit: -1}); err == nil {
 		t.Error("wrong options are accepted")
 	}

@@ -49,7 +49,7 @@ func explain(err error) (status int, text string) {
 	case errors.Is(err, ErrElsewhere):
 		return http.StatusServiceUnavailable, "the process that holds the data directory is not responding, so details are unavailable; search still works"
 	case errors.Is(err, search.ErrUnavailable):
-		return http.StatusServiceUnavailable, "no part of the index answers at the moment; try again in a moment"
+		return http.StatusServiceUnavailable, "the index, or a part of it that is needed, does not answer at the moment; try again in a moment"
 	case errors.Is(err, txn.ErrNoTimestamps):
 		return http.StatusServiceUnavailable, "the store does not answer at the moment; try again in a moment"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

@@ -118,7 +118,7 @@ func (s *Shards) use(ctx context.Context, do func(context.Context, *fanout) erro
 		case err == nil && closed == nil:
 			return missing, nil
 		case ctx.Err() != nil || !errors.As(err, &of):
-			return nil, errors.Join(err, closed)
+			return missing, errors.Join(err, closed)
 		}
 		drop(of.shard, of.error)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/webindexer/indexer/page"
@@ -100,7 +101,8 @@ func Similar(ctx context.Context, in Session, u page.URL, opts SimilarOptions) (
 	return res, nil
 }
 
-// Similar is [Similar] on the newest state of all shards that answer.
+// Similar is [Similar] on the newest state of all shards that answer. If one does not that may have the
+// document, the error matches [ErrUnavailable].
 func (s *Shards) Similar(ctx context.Context, u page.URL, opts SimilarOptions) (res *SimilarPages, err error) {
 	begun := time.Now()
 	if err := opts.check(); err != nil {
@@ -110,6 +112,9 @@ func (s *Shards) Similar(ctx context.Context, u page.URL, opts SimilarOptions) (
 		res, err = similarPages(ctx, f, u, &opts)
 		return err
 	})
+	if errors.Is(err, ErrNotIndexed) && len(missing) > 0 {
+		err = fmt.Errorf("%s is not in the parts of the index that answer: %w: %s", u, ErrUnavailable, strings.Join(missing, "; "))
+	}
 	if err != nil {
 		return nil, err
 	}
