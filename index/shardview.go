@@ -43,7 +43,7 @@ func (s *viewShard) Ask(ctx context.Context, q *search.Question) (a *search.Answ
 		a.Documents = s.v.state.Documents
 	case q.Stemmers:
 		a.Stemmers, err = s.v.stemmers(ctx)
-	case q.Filters:
+	case q.Tags:
 		a.Tags, err = s.tags(ctx)
 	case q.Phrases != nil:
 		a.Statistics, err = s.statistics(ctx, q.Phrases)

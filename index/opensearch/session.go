@@ -84,7 +84,7 @@ func (s *session) Ask(ctx context.Context, q *search.Question) (*search.Answer, 
 		a.Documents = state.Documents
 	case q.Stemmers:
 		a.Stemmers, err = s.stemmers(ctx)
-	case q.Filters:
+	case q.Tags:
 		a.Tags, err = s.tags(ctx)
 	case q.Phrases != nil:
 		a.Statistics, err = s.statistics(ctx, q.Phrases)

@@ -353,7 +353,7 @@ func (f *fanout) near(ctx context.Context, word string, most int) (list []NearWo
 // tags counts documents by site and by language.
 func (f *fanout) tags(ctx context.Context) (Tags, error) {
 	t := Tags{make(map[string]int), make(map[string]int)}
-	answers, err := f.askAll(ctx, &Question{Filters: true})
+	answers, err := f.askAll(ctx, &Question{Tags: true})
 	for _, a := range answers {
 		if err != nil {
 			break

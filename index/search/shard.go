@@ -35,12 +35,12 @@ import (
 type Question struct {
 	Documents bool // how many there are
 	Stemmers  bool
-	Filters   bool
+	Tags      bool
 	Phrases   []*query.Expr // asks for Statistics
 	Counts    []Matching
-	Best      *BestQuestion
-	Sorted    *SortedQuestion
-	Anchors   *AnchorsQuestion
+	Best      *BestQuestion    // asks for Found and Total
+	Sorted    *SortedQuestion  // asks for Found
+	Anchors   *AnchorsQuestion // asks for Matches
 	Typed     *TypedQuestion
 	Passages  *PassagesQuestion
 	Sketches  *SketchesQuestion
