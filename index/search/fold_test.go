@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/index/sketch"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
@@ -95,23 +94,6 @@ func TestAskedVersions(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%q and version %q: %d, want %d", c.query, c.version, got, c.want)
-		}
-	}
-}
-
-// TestQueryLanguage: the language of the reader, unless the query says otherwise.
-func TestQueryLanguage(t *testing.T) {
-	for _, c := range []struct{ query, reader, want string }{
-		{"harbour museum", "en", "en"}, {"harbour museum", "", ""}, {"harbour museum lang:fr", "en", ""},
-		{"musée dans le port", "en", "fr"}, {"das museum am hafen und der turm", "en", "de"}, {"c compiler", "en", "en"},
-		{"die hard", "en", "en"}, {"港の博物館", "en", ""}, {"the museum of the harbour", "pt-BR", "en"}, {"museum", "pt-BR", "pt"},
-	} {
-		q, err := query.Compile(c.query, nil, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := queryLanguage(q, c.reader); got != c.want {
-			t.Errorf("%q, reader of %q: %q, want %q", c.query, c.reader, got, c.want)
 		}
 	}
 }
