@@ -40,7 +40,6 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) task {
 		if x.class == fetch.RefusedAddress {
 			policy.Until = x.end.Add(refusedRetry)
 		}
-		group, sitemaps, ok := c.compile(h, &policy)
 		var err error
 		if own {
 			err = c.loadOther(ctx, u, &res)
@@ -51,6 +50,7 @@ func (c *Crawler) fetchRobots(h *host, u page.URL) task {
 		if err != nil { // robots.txt stays due, and everything is done again
 			return x, func(time.Time) { h.robotsBusy = false }, err
 		}
+		group, sitemaps, ok := c.compile(h, &policy) // last, because it gives up the room of prev
 		return x, func(now time.Time) {
 			h.robotsBusy = false
 			if !ok {

@@ -1,13 +1,19 @@
 package crawler
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/webindexer/indexer/crawler/robots"
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -90,3 +96,72 @@ func TestLargeRobotsTakeTurns(t *testing.T) {
 		})
 	}
 }
+
+// checkRulesRoom checks that the hosts in memory hold as much room as their rules need, and together what
+// there is; and that each host that waits for room is once in the line.
+func checkRulesRoom(t *testing.T, c *Crawler) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	held, holders, waiting := int64(0), 0, 0
+	for key, h := range c.hosts {
+		held += h.rules
+		if h.rules > 0 {
+			holders++
+		}
+		if h.rulesWanted > 0 {
+			waiting++
+			if h.loaded || h.rules > 0 || !slices.Contains(c.rules.line, h) {
+				t.Errorf("%s waits for room: loaded %t, %d bytes held", key, h.loaded, h.rules)
+			}
+		}
+		if n := rulesSize(&h.policy); h.loaded && !h.robotsBusy && !h.rulesMissing && h.rules != n {
+			t.Errorf("%s holds %d bytes of room for rules of %d", key, h.rules, n)
+		}
+	}
+	if held != c.rules.held || waiting != len(c.rules.line) {
+		t.Errorf("hosts hold %d bytes of room, not %d, and %d of them wait, not %d", held, c.rules.held, waiting, len(c.rules.line))
+	}
+	if held > c.rules.size && holders > 1 {
+		t.Errorf("%d hosts hold %d bytes of room, more than %d", holders, held, c.rules.size)
+	}
+}
+
+// Store operations and the loading of robots.txt files fail now and then, which pauses the crawl. The room
+// that hosts hold is still that of the rules that they have.
+func TestRulesRoomAfterFailures(t *testing.T) {
+	for s := range testenv.Seeds(t, testenv.Fresh(t), 100) {
+		synctest.Test(t, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(s, 7))
+			w, seeds, _ := buildRandomWeb(rng)
+			f, o := newFrontier(seeds...), randomOptions(rng)
+			var mu sync.Mutex
+			var full time.Time // until when the disk is
+			f.fault = func(string) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if rng.IntN(10) > 0 {
+					return nil
+				}
+				full = time.Now().Add(time.Second)
+				return errFull
+			}
+			o.Paused = func() string {
+				mu.Lock()
+				defer mu.Unlock()
+				if time.Now().Before(full) {
+					return errFull.Error()
+				}
+				return ""
+			}
+			o.Loaded = func(context.Context, page.Fetch) error { return f.fault("") }
+			c := newCrawler(o, f, w, nil)
+			w.watch = func() { checkRulesRoom(t, c) }
+			if err := c.Run(t.Context()); err != nil && !errors.Is(err, errFull) { // it is not repeated at the end
+				t.Fatal(err)
+			}
+			checkRulesRoom(t, c)
+		})
+	}
+}
+
+var errFull = errors.New("no space left on device")
