@@ -2,6 +2,7 @@ package txn
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -34,4 +35,27 @@ func TestReadLocksAreKept(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestReadLocksAreCollected: a collection removes all records of reads for update that nobody
+// conflicts with, and counts them.
+func TestReadLocksAreCollected(t *testing.T) {
+	eachSetting(t, func(t *testing.T, table store.Table, mode Mode) {
+		db := open(t, table, Options{Mode: mode})
+		defer db.Close()
+		const cells = scanPage + 1 // more than are read at a time
+		run(t, db, func(tx *Txn) {
+			for i := range cells {
+				if _, err := tx.GetForUpdate(t.Context(), fmt.Sprint("row", i), app("c")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		mustBegin(t, db).Rollback() // the safe point may now pass the records
+		for _, want := range []int{cells, 0} {
+			if got, err := db.Collect(t.Context(), CollectOptions{}); err != nil || got.Reads != want {
+				t.Errorf("%d of %d records were collected, %v", got.Reads, want, err)
+			}
+		}
+	})
 }
