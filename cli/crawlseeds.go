@@ -16,7 +16,7 @@ import (
 
 const seedsWanted = "; name a file with one URL per line, a URL, or a host name"
 
-// isPath reports whether arg can only be the path of a file, and no host name: ./seeds, ../seeds
+// isPath reports whether arg can only be the path of a file, not a host name: ./seeds, ../seeds
 // or /tmp/seeds.
 func isPath(arg string) bool {
 	return strings.HasPrefix(arg, "./") || strings.HasPrefix(arg, "../") || strings.HasPrefix(arg, "/") && !strings.HasPrefix(arg, "//")

@@ -92,8 +92,8 @@ func (f *crawlFlags) spend(st crawler.Status) {
 }
 
 // lockArchive makes sure that no other crawl writes to the directory: each completes the
-// file that a killed run has left, and would take the open file of another one for such a
-// file. The lock is on the directory itself and goes with the process. Where there are no
+// file that a killed run has left, and would mistake the open file of another crawl for such
+// a file. The lock is on the directory itself and goes with the process. Where there are no
 // such locks, nothing is checked.
 func lockArchive(dir string) (*os.File, error) {
 	f, err := os.Open(dir)

@@ -14,9 +14,9 @@ import (
 // something else, such as running the command with another data directory.
 
 const (
-	// cutOffNotice is how long after its last sign of life a process tells who asked it.
+	// cutOffNotice is how long after its last sign of life a process tells its client that it waits.
 	cutOffNotice = 2 * time.Second
-	// cutOffTimeout is when it gives up the command.
+	// cutOffTimeout is how long after that sign it gives up the command.
 	cutOffTimeout = 20 * time.Second
 	cutOffEvery   = 500 * time.Millisecond
 )
@@ -24,7 +24,7 @@ const (
 var errCutOffWorker = errors.New("the process that uses this data directory cannot reach the store")
 
 // whileConnected runs a command for another process. It gives up if this process shows no
-// sign of life for too long, as valid reports, and says before that why the command waits.
+// sign of life for too long, as valid reports. Before that, it says why the command waits.
 func whileConnected(ctx context.Context, valid func() error, stderr io.Writer, run func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup

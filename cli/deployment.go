@@ -25,7 +25,7 @@ type deployment struct {
 	table        store.Table
 	coordination *txn.Coordination
 	alone        bool
-	self         describer      // tells people of this process
+	self         describer      // tells people about this process
 	closers      []func() error // in order
 }
 

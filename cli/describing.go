@@ -12,7 +12,7 @@ import (
 	"github.com/webindexer/indexer/repository"
 )
 
-// describer publishes what people want to know of this process.
+// describer publishes what people want to know about this process.
 type describer interface {
 	Describe(ctx context.Context, d oracle.Description) error
 }

@@ -37,7 +37,7 @@ func flagReason(cmd *cobra.Command, err error) string {
 }
 
 // unknownFlag suggests a flag of the command. pflag reads a long flag with one dash as
-// flags of one letter, so the whole word is compared in that case, too.
+// flags of one letter, so the whole word is compared in that case as well.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	word, dashes := e.GetSpecifiedName(), "--"
 	if letters := e.GetSpecifiedShortnames(); letters != "" {

@@ -144,7 +144,7 @@ func gc(ctx context.Context, r *repository.Repository, req control.Request, stdo
 	return printResult(stdout, req.Format, freed, freedText(freed, time.Since(began)))
 }
 
-// checkPast refuses to pin a timestamp of the future: the pin would keep no state there is.
+// checkPast refuses to pin a future timestamp: the pin would keep no state that exists.
 func checkPast(ctx context.Context, db *txn.DB, p txn.Pin) error {
 	newest, err := db.Now(ctx)
 	if err == nil && p.TS > newest {

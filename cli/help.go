@@ -92,8 +92,8 @@ func showDefaults(root *cobra.Command) {
 	})
 }
 
-// noCommand says that parent has no such command, and suggests similar ones. Cobra takes every
-// command for similar to an empty word.
+// noCommand says that parent has no such command, and suggests similar ones. Cobra considers
+// every command similar to an empty word.
 func noCommand(parent *cobra.Command, word string) string {
 	if word == "" {
 		return `"" is no command`

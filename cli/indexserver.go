@@ -69,7 +69,7 @@ func (x onServer) Next(ctx context.Context, id string) (repository.NextIndex, er
 }
 
 // searchServer opens the index on a search server for queries. It makes everything
-// searchable that was written before, and returns an error if there is no index, or if it is that of
+// that was written before searchable, and returns an error if there is no index, or if it is that of
 // another store.
 func (a *app) searchServer(ctx context.Context) (searcher, error) {
 	at, o, err := a.indexServer()

@@ -96,7 +96,7 @@ type inspectFlags struct {
 	screenshot string
 }
 
-// inspect asks for what is known of a URL.
+// inspect asks for what is known about a URL.
 func (a *app) inspect(ctx context.Context, raw string, f inspectFlags) error {
 	if _, err := parseURL(raw); err != nil {
 		return err

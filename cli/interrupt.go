@@ -24,8 +24,8 @@ func (e *interruptedError) Error() string { return "interrupted; remaining work:
 
 func (e *interruptedError) Unwrap() error { return errInterrupted }
 
-// canceledError is what an interrupt makes of a command. Where the command was then says
-// nothing to its user.
+// canceledError is the error of a command that an interrupt has ended. What the command was
+// doing at that moment means nothing to its user.
 type canceledError struct{ err error }
 
 func (e canceledError) Error() string { return errInterrupted.Error() }
@@ -67,7 +67,7 @@ func onlyCanceled(err error) bool {
 // interrupted the run.
 const countAfterInterrupt = 5 * time.Second
 
-// countContext returns a context for counting what a summary tells. The context of the run has
+// countContext returns a context for counting what a summary reports. The context of the run has
 // ended after an interrupt.
 func (s *session) countContext(interrupted bool) (context.Context, context.CancelFunc) {
 	if interrupted && s.app.isShared() {

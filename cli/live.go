@@ -35,7 +35,7 @@ func (st *standby) mountLive(o *web.Options, files searcher) (*live.Live, error)
 	return l, nil
 }
 
-// statusHosts is for how many hosts a running crawl is asked why they wait.
+// statusHosts is the number of hosts for which a running crawl is asked why they wait.
 const statusHosts = 200
 
 // Frontier describes the crawl, from the queues in the store and, if the crawler runs
@@ -86,7 +86,7 @@ func whyWaits(h crawler.HostStatus, now time.Time) string {
 	return text
 }
 
-// whyQueued says what a host waits for that is only in the queue.
+// whyQueued says what a host that is only in the queue waits for.
 func whyQueued(q frontier.HostQueue, running bool, now time.Time) string {
 	switch {
 	case q.BackingOff != nil:

@@ -279,7 +279,7 @@ func (o *onlooker) listLeases(ctx context.Context, s *state, oldest map[string]u
 }
 
 // isOfOtherDivision reports whether a lease is of index files that are divided into another number
-// of shards. A worker that was killed leaves it, and nobody takes it once they are divided again.
+// of shards. A killed worker leaves such a lease, and no process takes it once they are divided again.
 func isOfOtherDivision(name string, shards int) bool {
 	number, isShard := strings.CutPrefix(name, observers.LeaseIndex+"-")
 	if !isShard {

@@ -15,7 +15,7 @@ import (
 	"github.com/webindexer/indexer/pdf/convert"
 )
 
-// readPDFs is the argument that makes the program a child of a pdf.Reader. It is no command,
+// readPDFs is the argument that makes the program a child of a pdf.Reader. It is not a command,
 // because a child needs no settings, and starts faster without them.
 const readPDFs = "read-pdfs"
 

@@ -213,8 +213,8 @@ func explanationText(b *strings.Builder, e *search.Explanation, score float64) {
 		scoreNumber(c.Title), scoreNumber(c.Body), scoreNumber(c.Anchors), scoreNumber(c.Outside), scoreNumber(c.URL), scoreNumber(c.Rest))
 }
 
-// scoreNumber is a score with three decimals. One that these would show as zero, as of words
-// that most documents have, is shown with three digits.
+// scoreNumber formats a score with three decimals, or, if these would be zero, with three
+// significant digits: words that most documents have add that little.
 func scoreNumber(f float64) string {
 	if f != 0 && math.Abs(f) < 0.0005 {
 		return fmt.Sprintf("%.2e", f)

@@ -6,8 +6,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// rejoin makes a server a new process of its deployment after others have found it dead, because
-// it was stopped or cut off for a while. Searches go on meanwhile; requests for details fail
+// rejoin makes a server a new process of its deployment after others have considered it dead,
+// because it was stopped or cut off for a while. Searches go on meanwhile; requests for details fail
 // until the store is open again.
 func (st *standby) rejoin(ctx context.Context) {
 	for pause := watchEvery; ; pause = min(2*pause, troubleTime) {

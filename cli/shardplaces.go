@@ -86,7 +86,7 @@ func (s *shardSearch) findGiven(ctx context.Context) (*shardPlaces, error) {
 }
 
 // findIn finds the shards in one place that --shard names. A worker that does not answer is
-// no error: the other shards can be searched.
+// not an error: the other shards can be searched.
 func (s *shardSearch) findIn(ctx context.Context, given string) (*shardPlaces, error) {
 	if _, err := os.Stat(given); err == nil {
 		at := shardsUnder(given)

@@ -11,7 +11,7 @@ import (
 	"github.com/webindexer/indexer/oracle"
 )
 
-// clocksApart is by how much the clocks of machines may differ (txn.Options.LockTTL). The last sign
+// clocksApart is how much the clocks of machines may differ (txn.Options.LockTTL). The last sign
 // of life of a process that is alive is younger, by its own clock, if its token is in the table.
 const clocksApart = 10 * time.Second
 
@@ -44,7 +44,7 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 	}
 	if holder.Domain != "" && hasEtcd != (holder.Domain != oracle.TableDomain) {
 		say("the processes of this store have their liveness tokens in %s, where this command did not look: correct the setting etcd", holder.Domain)
-		return // what it knows of processes is worth nothing
+		return // what it knows about processes is worth nothing
 	}
 	working := false
 	for _, p := range s.Processes {
@@ -88,8 +88,8 @@ func (s *state) indexes() (list []string) {
 	return list
 }
 
-// isElsewhere reports whether an oracle that listened at an address is none of those that the settings
-// name. Names do not tell, and neither does an oracle that listened on all addresses.
+// isElsewhere reports whether an oracle that listened at an address is not among those that the
+// settings name. Names do not tell, and neither does an oracle that listened on all addresses.
 func (s *state) isElsewhere(address string) bool {
 	last, err := netip.ParseAddrPort(address)
 	return err == nil && !last.Addr().IsUnspecified() && !slices.ContainsFunc(s.Oracles, func(o oracleState) bool {

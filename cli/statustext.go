@@ -65,7 +65,7 @@ type crawlerState struct {
 	Partitions int  `json:"partitions"`
 }
 
-// oracleState is what an oracle says of itself.
+// oracleState is what an oracle says about itself.
 type oracleState struct {
 	Address   string  `json:"address"`
 	State     string  `json:"state"` // serving, standing by, serving another store, not answering

@@ -93,7 +93,7 @@ func waitQuiet(ctx context.Context, r *repository.Repository, req control.Reques
 	return printResult(stdout, req.Format, w, text)
 }
 
-// allWaiting counts the rows that wait for observers, in whatever process.
+// allWaiting counts the rows that wait for observers, in any process.
 func allWaiting(ctx context.Context, r *repository.Repository) (int, error) {
 	waiting, err := r.Waiting(ctx)
 	return totalRows(waiting), err

@@ -12,7 +12,7 @@ import (
 
 // The API returns the answers of the command line: the same fields with the same
 // meaning. Fields may be added but are never renamed or removed (testdata/api-fields
-// lists the promised fields). Errors are JSON objects, too, and hold the HTTP status.
+// lists the promised fields). Errors are also JSON objects, and hold the HTTP status.
 
 // apiError is the body of an error response.
 type apiError struct {

@@ -52,8 +52,8 @@ func clean(s string, n int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// marksUpTo counts the combining marks in a row that end with r, after so many before it.
-// Format characters between them are not seen.
+// marksUpTo returns the number of combining marks in a row that ends with r; before is the
+// number before r. Format characters between them are not seen.
 func marksUpTo(r rune, before int) int {
 	switch {
 	case unicode.In(r, unicode.Mn, unicode.Me):

@@ -30,7 +30,7 @@ type side struct {
 	Text      []fragment
 	Rendered  bool
 	Picture   string // the address of its screenshot; "" if there is none
-	Doc       string // the address of the page as of then
+	Doc       string // the address of the page at that moment
 	None      string // why there is no text
 	read      *inspect.PageText
 }

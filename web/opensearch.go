@@ -7,7 +7,7 @@ import (
 	"net/http"
 )
 
-// openSearchDescription is the document by which browsers add a search engine (OpenSearch 1.1).
+// openSearchDescription is the document that browsers read to add a search engine (OpenSearch 1.1).
 type openSearchDescription struct {
 	XMLName     xml.Name        `xml:"http://a9.com/-/spec/opensearch/1.1/ OpenSearchDescription"`
 	ShortName   string          `xml:"ShortName"`

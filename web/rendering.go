@@ -32,7 +32,7 @@ type renderedVersion struct {
 	First      bool       // of those that are listed
 	Causes     []page.URL // the first resources that had changed
 	MoreCauses int
-	Compare    string // the address of the comparison with the rendering before; "" if there is none
+	Compare    string // the address of the comparison with the previous rendering; "" if there is none
 }
 
 // maxCauses is how many changed resources a rendering names.

@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// The bounds of a check. Anybody may request one, so only one runs at a time, and its
+// The bounds of a check. Anyone may request one, so only one runs at a time, and its
 // result is reused for checkAge.
 const (
 	checkTime = 2 * time.Second
