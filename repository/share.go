@@ -199,7 +199,7 @@ func (r *Repository) place() (p lease.Place, err error) {
 // files are compared with the table, as after a crash. Comparing the sums of documents is not
 // enough here: these files may be older, with the same documents but other ranks or times.
 func (r *Repository) takeIndex(ctx context.Context, opts Options) error {
-	if err := r.files.close(); err != nil { // of an attempt that failed later
+	if err := r.files.close(); err != nil { // left by an attempt that failed later
 		return err
 	}
 	r.wrote = written{}
