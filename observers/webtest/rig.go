@@ -102,8 +102,8 @@ func Open(ctx context.Context, opts Options) (*Rig, error) {
 	return r, nil
 }
 
-// Settled returns a rig that has loaded fetches, each a line for ParseFetch, and has
-// no work left.
+// Settled returns a rig that has loaded fetches, one per line for ParseFetch, and has no
+// work left.
 func Settled(t testing.TB, fetches ...string) *Rig {
 	t.Helper()
 	r, err := Open(t.Context(), Options{})
@@ -122,7 +122,7 @@ func Settled(t testing.TB, fetches ...string) *Rig {
 	return r
 }
 
-// Add loads fetches, each a line for ParseFetch.
+// Add loads fetches, one per line for ParseFetch.
 func (r *Rig) Add(t testing.TB, fetches ...string) {
 	t.Helper()
 	for _, line := range fetches {

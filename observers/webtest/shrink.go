@@ -34,7 +34,7 @@ func Shrink(fetches []*page.Fetch, fails func([]*page.Fetch) bool) []*page.Fetch
 	return fetches
 }
 
-// Describe lists fetches, one a line, for the message of a test that failed.
+// Describe lists fetches, one per line, for the message of a failed test.
 func Describe(fetches []*page.Fetch) string {
 	var b strings.Builder
 	for _, f := range fetches {
