@@ -21,10 +21,13 @@ func TestFacets(t *testing.T) {
 		d := &Document{
 			Cluster: key(fmt.Sprint("d", i)), Seq: 1, Title: fmt.Sprint("Rope ", i), Text: "harbour rope",
 			URL:      page.URL(fmt.Sprintf("https://%s.example/%d%s", []string{"www.a", "b", "sub.b"}[i%3], i, []string{"", ".txt"}[i%2])),
-			Language: []string{"en", "de", "pt-br", "pt"}[i%4], FetchedAt: time.Date(2020+i%5, 12, 31, 23, 59, 0, 0, time.UTC),
+			Language: []string{"en", "de", "pt-br", "pt"}[i%4], FetchedAt: time.Date(2020+i%5, 12, 31, 23, 59, 0, 0, time.UTC).AddDate(0, -6*(i/5%2), 0),
 		}
 		if i%7 == 0 {
 			d.Text = "rope"
+		}
+		if i%11 == 0 {
+			d.Language = "" // which is no value
 		}
 		changes = append(changes, Upsert(d))
 	}
@@ -38,7 +41,7 @@ func TestFacets(t *testing.T) {
 		}
 		return res
 	}
-	for _, q := range []string{"harbour", "rope", "harbour after:2022 before:2023-06", "rope lang:pt", "site:b.example", "harbour xylophone", "after:2021",
+	for _, q := range []string{"harbour", "rope", "harbour after:2022 before:2023-06", "harbour after:2021-09 before:2023-09", "rope lang:pt", "site:b.example", "harbour xylophone", "after:2021",
 		"harbour -site:www.a.example -lang:de", "rope -filetype:txt", "(site:b.example OR lang:pt) rope", "(rope -site:sub.b.example)"} {
 		with, without := find(q, true), find(q, false)
 		f := with.Facets
@@ -54,7 +57,7 @@ func TestFacets(t *testing.T) {
 		}
 		for _, list := range [][]search.Facet{f.Sites, f.Languages, f.Years, f.Types} {
 			for _, v := range list {
-				if n := find(query.Narrow(q, v.Filter), false).Total; n != v.Documents {
+				if n := find(query.Narrow(q, v.Filter), false).Total; n != v.Documents || n == 0 {
 					t.Errorf("%s %s: %d documents, and the facet says %d", q, v.Filter, n, v.Documents)
 				}
 			}
