@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -30,5 +31,29 @@ func TestRawLinksAreBounded(t *testing.T) {
 	x.addLink("", "")
 	if fmt.Sprint(x.links) != "[{ab cd}]" {
 		t.Errorf("links %v, want the first alone", x.links)
+	}
+}
+
+// TestDeepBase: the parser takes a tenth of a second for a URL with thousands of path segments. A page may
+// have some of them, but not thousands.
+func TestDeepBase(t *testing.T) {
+	const links = 150
+	var refs strings.Builder
+	for i := range links {
+		fmt.Fprintf(&refs, "<a href='?%d'>", i)
+	}
+	deep := strings.Repeat("a/", 4000)
+	for _, c := range []struct {
+		path        string
+		least, most int
+	}{
+		{deep, 16, 64},
+		{deep[:100], links, links},
+		{strings.Repeat("a", 8000), links, links},
+	} {
+		d := Interpret(htmlFetch("https://a.example/", "<base href='https://a.example/"+c.path+"'>"+refs.String()))
+		if n := len(d.Links); n < c.least || n > c.most {
+			t.Errorf("%s: %d links, not %d to %d", abbreviate(c.path), n, c.least, c.most)
+		}
 	}
 }

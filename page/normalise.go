@@ -57,7 +57,8 @@ func normaliseOnce(u *whatwg.Url) (s string, settled bool, err error) {
 		b.WriteByte(':')
 		b.WriteString(port)
 	}
-	path := normaliseEscapes(u.Pathname())
+	pathname := u.Pathname()
+	path := normaliseEscapes(pathname)
 	if path == "" {
 		path = "/"
 	}
@@ -70,7 +71,7 @@ func normaliseOnce(u *whatwg.Url) (s string, settled bool, err error) {
 	if b.Len() > MaxURLLength {
 		return "", false, fmt.Errorf("URL %q: %w (limit %d bytes)", abbreviate(b.String()), ErrURLTooLong, MaxURLLength)
 	}
-	settled = len(host) == len(u.Hostname()) && len(path) == len(u.Pathname()) && len(query) == len(u.Query())
+	settled = len(host) == len(u.Hostname()) && len(path) == len(pathname) && len(query) == len(u.Query())
 	return b.String(), settled, nil
 }
 
