@@ -28,7 +28,7 @@ type app struct {
 }
 
 const rootHelp = `
-Measure the program beside a baseline that runs in the same minutes on the same
+Measure the program together with a baseline that runs in the same minutes on the same
 machine: machines differ and are noisy, so the ratio is what counts. Nothing is
 written to a data directory.
 
@@ -39,7 +39,7 @@ func (a *app) rootCommand() *cobra.Command {
 	d := config.Default()
 	root := &cobra.Command{
 		Use:               "bench NAME",
-		Short:             "Benchmarks beside their baselines",
+		Short:             "Benchmarks with their baselines",
 		Long:              strings.TrimSpace(rootHelp),
 		Example:           examples("crawl", "pipeline crawl.warc.gz", "txn --quick", "web --pages 20000"),
 		PersistentPreRunE: a.configure,

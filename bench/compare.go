@@ -10,8 +10,8 @@ import (
 )
 
 const compareHelp = `
-Load WARC files with another version of this program and with this one, in turns, and
-print the ratios of what it costs. It fails if the processor time or what is allocated
+Load WARC files alternately with another version of this program and with this one, and
+print the ratios of the costs. The command fails if the processor time or what is allocated
 has doubled, and for no other reason: machines are noisy.
 
 --old names the other version: go build -o old ./bench in its checkout makes it.

@@ -13,16 +13,16 @@ const crawlHelp = `
 Crawl a generated site that a server on loopback serves (pages of 8 KB with 20
 links), without politeness, into an empty directory until everything is indexed.
 Compare the pages per second with gocolly/colly, which fetches and parses the same
-site, as many pages at a time, and keeps nothing. Printed beside it: colly as it is
-by default, one page at a time; that with a plain full-text index of the pages; our
-fetcher and parser alone; these with the texts indexed in bulk but nothing stored; our
-crawl with a WARC archive; and a replay of that archive, which loads the same pages
-without finding and fetching them. All run in turn, --rounds times; medians count. The
-processor time of a page is printed for each, and that of the server, a process of its
-own, beside it. "crawl --pages 1000 --rounds 1" is a short form.
+site, as many pages at a time, and keeps nothing. For comparison, these run as well:
+colly with its defaults, one page at a time; the same with a plain full-text index of the
+pages; our fetcher and parser alone; these with the texts indexed in bulk but nothing
+stored; our crawl with a WARC archive; and a replay of that archive, which loads the
+same pages without finding and fetching them. All run alternately, --rounds times;
+medians count. The output has the processor time per page of each, and of the server,
+which is a separate process. For a quick run, use "crawl --pages 1000 --rounds 1".
 
-With --memory the site has tiny pages, only our crawler crawls it, once, and the
-heap is reported after each tenth: it should not grow with the number of known URLs.`
+With --memory, the pages are tiny, and only our crawler crawls the site, once. The heap
+is reported after each tenth: it should not grow with the number of known URLs.`
 
 // memoryPages is what --pages is with --memory, unless given.
 const memoryPages = 200_000
@@ -32,7 +32,7 @@ func (a *app) crawlCommand() *cobra.Command {
 	var memory bool
 	cmd := &cobra.Command{
 		Use:     "crawl",
-		Short:   "Pages per second of a crawl, beside a crawler that keeps nothing; its memory",
+		Short:   "Pages per second of a crawl, compared with a crawler that keeps nothing; its memory",
 		Long:    strings.TrimSpace(crawlHelp),
 		Example: examples("crawl", "crawl --pages 20000 --rounds 5", "crawl --memory --pages 200000"),
 		Args:    exactly(0, "no arguments"),

@@ -18,23 +18,23 @@ with two indexers that do less:
           stock tokenizer; it shares no code with the program
   bulk    our parser and our index files, without a repository
 
-All run in turn, --rounds times, each in a process of its own; medians count. Printed
-are processor time and responses per second, bytes written to the disk for a byte kept,
-allocations and resident memory, and where the processor time of the pipeline went: by
-part of the program, from a profile, and by what the work was done for. With
---without-ranks the pipeline also runs without ranks.
+All run alternately, --rounds times, each in a separate process; medians count. The
+output has processor time and responses per second, bytes written to the disk for each
+byte kept, allocations and resident memory, and where the processor time of the pipeline
+went: by part of the program, from a profile, and by what the work was done for. With
+--without-ranks, the pipeline also runs without ranks.
 
-With --growth the files, or 5,000 generated pages, are replayed on top of so many
-generated pages instead, and the cost of a response is compared. With --others they
-are replayed on top of nothing, and on top of the WARC files of a directory; the command
-"bench web" makes such files.`
+With --growth, the files, or 5,000 generated pages, are replayed on top of the given
+numbers of generated pages instead, and the costs of a response are compared. With
+--others, they are replayed on top of nothing, and on top of the WARC files of a
+directory; the command "bench web" makes such files.`
 
 func (a *app) pipelineCommand() *cobra.Command {
 	var o pipelinebench.Options
 	var g pipelinebench.GrowthOptions
 	cmd := &cobra.Command{
 		Use:   "pipeline [FILE.warc[.gz]…]",
-		Short: "What loading a page costs, beside plain indexing, and as the repository grows",
+		Short: "What loading a page costs, compared with plain indexing, and as the repository grows",
 		Long:  strings.TrimSpace(pipelineHelp),
 		Example: examples("pipeline crawl.warc.gz", "pipeline --rounds 5 --workers 2 --format json crawl.warc.gz",
 			"pipeline --growth 0,10000,100000", "pipeline --others copies crawl.warc.gz"),

@@ -15,17 +15,17 @@ const queryHelp = `
 Measure queries of one to four words, ten hits with snippets each, one after the
 other.
 
-With files, they are replayed into a temporary directory, and the same queries are
-asked alone, which is the baseline, and beside a second replay of the files, in
-turns. With --documents, that many are generated, in --shards indexes that each query
-asks at the same time; several shards are compared with one index that has
-everything, in turns. Without either, the index of the data directory is asked.`
+With files, they are replayed into a temporary directory. The same queries are then
+asked alternately alone, which is the baseline, and during a second replay of the files.
+With --documents, that many are generated, in --shards indexes that each query asks at
+the same time; several shards are compared with one index that has everything, in
+alternating runs. Without either, the index of the data directory is asked.`
 
 func (a *app) queryCommand() *cobra.Command {
 	var o querybench.Options
 	cmd := &cobra.Command{
 		Use:     "query [FILE.warc[.gz]…]",
-		Short:   "How long queries take, alone and beside a replay",
+		Short:   "How long queries take, alone and during a replay",
 		Long:    strings.TrimSpace(queryHelp),
 		Example: examples("query", "query crawl.warc.gz", "query --documents 100000 --shards 2"),
 		RunE: func(cmd *cobra.Command, args []string) error {

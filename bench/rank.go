@@ -11,24 +11,24 @@ import (
 const rankHelp = `
 Measure what changes of links cost the ranks, on generated webs of several sizes
 (sites of 100 URLs; a quarter of the links goes to all sites, in-degrees follow a
-power law), each in a store of its own, with links and ranks written as they lie
-there after long use; no page is interpreted and nothing is indexed:
+power law), each in a separate store, with links and ranks written as they are
+after long use; no page is interpreted and nothing is indexed:
 
   - rows touched when a random page changes one or all of its links;
-  - pages touched when a share of all pages changes all links, beside a full
-    solve by power iteration to the same tolerance;
-  - error against work, beside power iteration from nothing and from the ranks
-    before the change.
+  - pages touched when a share of all pages changes all links, compared with a
+    full solve by power iteration to the same tolerance;
+  - error by amount of work, compared with power iteration from nothing and from
+    the ranks before the change.
 
 At the end the ranks are compared with a full solve; the benchmark fails if one is not
 within the tolerance. The default takes a minute. --urls 1000000 --changes 20
---percent 0.1,1 takes some twenty, and 2 GiB of disk and memory.`
+--percent 0.1,1 takes some twenty minutes, and 2 GiB of disk and memory.`
 
 func (a *app) rankCommand() *cobra.Command {
 	var o rankbench.Options
 	cmd := &cobra.Command{
 		Use:     "rank",
-		Short:   "What changes of links cost the ranks, beside full solves",
+		Short:   "What it costs to update the ranks when links change, compared with full solves",
 		Long:    strings.TrimSpace(rankHelp),
 		Example: examples("rank", "rank --urls 10000,100000,1000000 --changes 20 --percent 0.1,1 --dead-ends 0.5", "rank --urls 10000 --tolerance 0.001 --format json"),
 		Args:    exactly(0, "no arguments"),

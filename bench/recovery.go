@@ -21,8 +21,8 @@ workers, and a loader that is fed with generated pages, so that there is always 
 First all workers run undisturbed. Then comes what the arguments name, in this order
 (workers oracle, if there are none):
 
-  workers  a third of the workers is killed (SIGKILL), the one that holds the leases among
-           them, and is started again after --phase
+  workers  a third of the workers is killed (SIGKILL), including the one that holds the
+           leases, and is started again after --phase
   oracle   the oracle that serves is killed, the other one takes over, and the killed one
            is started again to stand by
   oracles  both oracles are killed, and one is started again at once
@@ -31,9 +31,9 @@ Each part lasts for --phase. Then no more pages are loaded. When all work is don
 digest has to be that of one process that has replayed the same pages, and verify must
 find no difference; otherwise the benchmark fails.
 
-Rows are those that observers have handled which any worker may run, and pages those of
+Rows are those that observers have handled that any worker may run, and pages are rows of
 the observer that interprets pages. Workers are asked ten times a second, so times are
-right to 0.2 s. The processes reach the database through a proxy that delays what passes,
+accurate to 0.2 s. The processes reach the database through a proxy that delays what passes,
 so that a few cores are enough for all workers. The run leaves a schema recovery_… in the
 database.`
 

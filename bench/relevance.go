@@ -12,26 +12,26 @@ import (
 )
 
 const relevanceHelp = `
-Ask for known items: titles that only one document has, halves of Chinese, Japanese
-and Korean ones, and anchors that lead to one document only, one of their links being
-taken out of the index first. Reported is how often the document is the first hit, how
-often one of the first five, and the mean reciprocal rank: with everything, and with
-one part of the ranking left out after the other.
+Ask for known items: titles that only one document has, halves of such titles in
+Chinese, Japanese and Korean, and anchors that lead to one document only, after one of
+their links was removed from the index. The report says how often the document is the
+first hit, how often it is among the first five, and the mean reciprocal rank: with
+everything, and with one part of the ranking left out after the other.
 
-With --queries FILE, queries that people wrote are asked instead, and their answers are
-graded by the file. Reported is how often the first hit, or one of the first five, is a
-page that was asked for; nDCG@10; how many hits of a page repeat another one, also for
-the most frequent words of titles; how many snippets are navigation; and how often the
-first hit of an English query is in another language. Plain FTS5 answers the same
-queries on the same documents. --ablate leaves out one part of the search after the
-other.
+With --queries FILE, queries that people wrote are asked instead, and the file grades
+their answers. The report says how often the first hit, or one of the first five, is a
+page that was asked for; nDCG@10; how many hits of a page repeat another one, for these
+queries and for the most frequent words of titles; how many snippets are navigation; and
+how often the first hit of an English query is in another language. Plain FTS5 answers
+the same queries on the same documents. --ablate leaves out one part of the search after
+the other.
 
 Without files to replay, the index of the data directory is copied and asked; with files,
-these are replayed into a temporary directory. --seed takes other known items.
+these are replayed into a temporary directory. --seed selects other known items.
 
 With --index opensearch+https://HOST/NAME, the index on that server is asked, and index
-files with the same documents. Reported are the figures of both, and how often both
-have the same hits. Known items are asked of a copy on the server, which is removed.`
+files with the same documents. The report has the figures of both, and how often both
+have the same hits. Known items are asked of a copy on the server, which is then removed.`
 
 func (a *app) relevanceCommand() *cobra.Command {
 	var o relevancebench.Options
@@ -62,8 +62,8 @@ func (a *app) relevanceCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&queries, "queries", "500", "`number` of queries of each kind, at most; or a file of queries with graded answers")
-	cmd.Flags().BoolVar(&o.Ablate, "ablate", false, "ask the queries of the file with parts of the search left out, too")
-	cmd.Flags().String("index", "sqlite:", "`URL` of an index on OpenSearch to ask, beside index files with the same documents")
+	cmd.Flags().BoolVar(&o.Ablate, "ablate", false, "also ask the queries of the file with parts of the search left out")
+	cmd.Flags().String("index", "sqlite:", "`URL` of an index on OpenSearch to ask, in addition to index files with the same documents")
 	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, "`number` that decides which queries are asked")
 	cmd.Flags().BoolVar(&missed, "missed", false, "list queries whose page was not first")
 	pipelineFlags(cmd)

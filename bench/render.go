@@ -12,15 +12,16 @@ import (
 )
 
 const renderHelp = `
-Replay WARC files with rendering off, auto and all, in turns, each time into an empty
-directory. Printed are processor time a response, without the browser's, and beside that
-of the mode off; renderings a second; and processor time of the browser a rendering.
-Rendering all pages of a large file takes long: about half a second of a core for each.
+Replay WARC files alternately with rendering off, auto and all, each time into an empty
+directory. The output has the processor time per response, without the browser's, and its
+ratio to that of the mode off; renderings per second; and the browser's processor time per
+rendering. Rendering all pages of a large file takes long: about half a second of a core
+for each.
 
-With --style, load so many pages that need one style sheet, and change it. Printed is how
-long other pages take to be searchable before that, and while the pages of the style sheet
-are rendered again, which begins when other pages have arrived for 25 s. A function that
-takes --cost stands in for the browser.`
+With --style, load that many pages that need one style sheet, and change it. The output
+says how long other pages take to be searchable before that, and while the pages of the
+style sheet are rendered again, which begins when other pages have arrived for 25 s. A
+function that takes --cost stands in for the browser.`
 
 func (a *app) renderCommand() *cobra.Command {
 	var o renderbench.Options

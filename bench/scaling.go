@@ -14,14 +14,14 @@ import (
 const scalingHelp = `
 Measure how throughput grows with the number of workers (Figure 9 of the Percolator
 paper). Each call of the store takes --delay longer, so that a few cores are enough for
-many workers, and what workers cost each other can be seen.
+many workers, and the output shows what workers cost each other.
 
   transactions  read two of 20,000 rows and write both
   pages         generated pages, from loaded until every observer that any worker may run
                 has handled them; the middle four fifths of the work count
 
 Without --store, the workers share a table in the memory of this process, and an oracle
-that they ask over the network. With --store, each worker is a process of its own on
+that they ask over the network. With --store, each worker is a separate process on
 PostgreSQL. It reaches the server through a proxy that delays what passes, so statements
 in one batch are delayed once. Each measurement leaves a schema scaling_… in the database.
 

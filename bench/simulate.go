@@ -16,7 +16,7 @@ const simulateHelp = `
 Simulate what this machine is too small for, with deterministic seeds:
 
   scanning  workers that scan a table for notifications, without and with the paper's cure
-            for platooning: whoever meets another worker jumps to a random place
+            for platooning: a worker that meets another one jumps to a random place
   oracle    workers that take timestamps, each with a request for every transaction, or
             with one pending request that carries all that wait
 

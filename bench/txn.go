@@ -10,16 +10,16 @@ import (
 )
 
 const txnHelp = `
-Measure transactions and notifications, each beside its baseline in the same run:
+Measure transactions and notifications, each with its baseline in the same run:
 
-  figure8     reads and single-cell writes per second, beside raw Badger
-              (Figure 8 of the Percolator paper), for values of 100 bytes and
-              10 kB, in cache and 5 × cache, by 1, 2, 8 and 64 goroutines
+  figure8     reads and single-cell writes per second, compared with raw
+              Badger (Figure 8 of the Percolator paper), for values of 100 bytes
+              and 10 kB, in cache and 5 × cache, by 1, 2, 8 and 64 goroutines
   cost        what one read and one write cost, from raw Badger up
-  oracle      timestamps per second, beside a counter behind a mutex
+  oracle      timestamps per second, compared with a counter behind a mutex
   latency     from a commit to the start of the observer that it wakes, before
               and after a million notifications came and went
-  contention  64 goroutines on 1, 10 and 1,000 rows, beside a mutex for each row
+  contention  64 goroutines on 1, 10 and 1,000 rows, compared with a mutex per row
   brokerage   trade orders, results, market feeds and customer positions, with
               the brokers' commissions in three ways; the books are checked
 
@@ -31,7 +31,7 @@ func (a *app) txnCommand() *cobra.Command {
 	var o txnbench.Options
 	cmd := &cobra.Command{
 		Use:       "txn [" + strings.Join(txnbench.Names, "|") + "]…",
-		Short:     "Transactions and notifications, beside raw Badger and other baselines",
+		Short:     "Transactions and notifications, compared with raw Badger and other baselines",
 		Long:      strings.TrimSpace(txnHelp),
 		Example:   examples("txn", "txn --quick figure8 oracle", "txn --format json brokerage"),
 		ValidArgs: txnbench.Names,

@@ -15,10 +15,10 @@ most of them within the host; redirects, missing pages, duplicates with and with
 rel=canonical, mirrors on other hosts. The same --seed gives the same bytes. A million
 pages take some 4 GB.
 
-With --copies, recorded files are copied that often instead: each copy has hosts of its
-own, also in its links, and a quarter of its distinct words is replaced. So the links
-and duplicates of a real crawl stay, and pages of two copies are no duplicates, except
-the shortest.
+With --copies, recorded files are copied that many times instead: each copy has its own
+hosts, in its links as well, and a quarter of its distinct words is replaced. So the
+links and duplicates of a real crawl stay, and pages of two copies are not duplicates,
+except the shortest.
 
 With --tree, the HTML files of directories are written instead, as a server would have
 them at a URL: manuals that are installed, for example.`
