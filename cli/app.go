@@ -94,9 +94,9 @@ func (a *app) checkShared(given map[string]config.Flag) error {
 		switch {
 		case s.value == "":
 		case isFlag:
-			return &usageError{reason: "--" + flag.Name + " is for a store that processes share, and this one is in the data directory: give --store URL, too, or leave it out", help: a.command}
+			return &usageError{reason: "--" + flag.Name + " is for a store that processes share, and this one is in the data directory: give --store URL as well, or leave it out", help: a.command}
 		case !chosen:
-			_, _ = fmt.Fprintf(a.stderr, "indexer: the setting %s does nothing without the setting store: the store is in the data directory\n", s.key)
+			_, _ = fmt.Fprintf(a.stderr, "indexer: the setting %s has no effect without the setting store: the store is in the data directory\n", s.key)
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ var (
 	errFilesElsewhere = errors.New("this data directory has no index files")
 	errForeign        = errors.New("this is not a data directory of indexer")
 	errDifferences    = errors.New("the index differs from a full recomputation")
-	errNotAsked       = errors.New("the data directory is in use by another process, and it could not be asked")
+	errNotAsked       = errors.New("the data directory is in use by another process, which could not be asked")
 )
 
 // outcome says what an error means to the caller, and what to do about it.

@@ -96,7 +96,7 @@ func showDefaults(root *cobra.Command) {
 // every command similar to an empty word.
 func noCommand(parent *cobra.Command, word string) string {
 	if word == "" {
-		return `"" is no command`
+		return `"" is not a command`
 	}
 	reason := fmt.Sprintf("there is no command %q", word)
 	if parent.HasParent() {

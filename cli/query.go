@@ -202,7 +202,7 @@ func explanationText(b *strings.Builder, e *search.Explanation, score float64) {
 		fmt.Fprintf(b, "      in the place of %s, whose score is %s\n", plain(string(e.PlaceOf)), scoreNumber(e.PlaceOfScore))
 	}
 	if e.Repeats != "" {
-		fmt.Fprintf(b, "      behind others, since it says little besides what %s says\n", plain(string(e.Repeats)))
+		fmt.Fprintf(b, "      below others, because it adds little to what %s says\n", plain(string(e.Repeats)))
 	}
 	for _, o := range e.OtherWords {
 		fmt.Fprintf(b, "      %s for %s\n", plain(o.As), plain(o.Word))

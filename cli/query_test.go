@@ -19,7 +19,7 @@ func TestExplanationText(t *testing.T) {
 	got := b.String()
 	for _, want := range []string{
 		"    score 6.000 = text 2.000 × title 3.00 × anchors 1.00 × rank 1.00 · all words\n",
-		"since it says little besides what https://a.example/", "lamp says\n",
+		"because it adds little to what https://a.example/", "lamp says\n",
 		"      removing for delete\n      regular expression for regex\n",
 	} {
 		if !strings.Contains(got, want) {

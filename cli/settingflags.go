@@ -43,9 +43,9 @@ func (a *app) pipelineFlags(cmd *cobra.Command) {
 	cmd.Flags().String("workers", strconv.Itoa(a.cfg.Workers), "`number` of loaders, and of observers, that run at the same time")
 	cmd.Flags().String("commit", a.cfg.Commit, "`how` transactions commit: auto, one-phase or two-phase")
 	cmd.Flags().String("rank-tolerance", strconv.FormatFloat(a.cfg.RankTolerance, 'g', -1, 64), "relative `error` that ranks may have; 0: keep that of the data directory")
-	cmd.Flags().String("office", a.cfg.Office, "`whether` office documents are indexed from now on: on, off, or keep, as the data directory has it")
-	cmd.Flags().String("pdf", a.cfg.PDF, "`whether` PDF documents are indexed from now on: on, off, or keep, as the data directory has it")
-	cmd.Flags().String("render", a.cfg.Render, "`which` pages are rendered in a browser from now on: off, auto (those built by scripts), all, or keep, as the data directory has it")
+	cmd.Flags().String("office", a.cfg.Office, "`whether` office documents are indexed from now on: on, off, or keep (no change)")
+	cmd.Flags().String("pdf", a.cfg.PDF, "`whether` PDF documents are indexed from now on: on, off, or keep (no change)")
+	cmd.Flags().String("render", a.cfg.Render, "`which` pages are rendered in a browser from now on: off, auto (those built by scripts), all, or keep (no change)")
 	cmd.Flags().Bool("sync", a.cfg.Sync, "flush writes, so that they survive power loss (slower)")
 	setSettings(cmd.Flags(), map[string]string{
 		"workers": "workers", "commit": "commit", "rank-tolerance": "rank_tolerance", "office": "office", "pdf": "pdf", "render": "render", "sync": "sync",

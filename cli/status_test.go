@@ -50,7 +50,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("leases %+v", s.Leases)
 	}
 	text := runIndexer(t, f.args("onlooker", "status")...)
-	for _, want := range []string{"serves for", "indexer worker, process ", "problems         none", "rank: process "} {
+	for _, want := range []string{"has served for", "indexer worker, process ", "problems         none", "rank: process "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
 		}

@@ -133,7 +133,7 @@ func onlyFirst(i int, name string) string {
 func (o *oracleState) text() string {
 	switch o.State {
 	case oracleServing:
-		return fmt.Sprintf("%s serves for %s, term %d; %.0f timestamps/s, %s held", o.Address,
+		return fmt.Sprintf("%s has served for %s, term %d; %.0f timestamps/s, %s held", o.Address,
 			progress.Duration(fromMS(float64(o.ServingMS))), o.Term, o.PerSecond, count(int(o.Locks), "row lock"))
 	case oracleStandby:
 		return o.Address + " stands by"

@@ -24,7 +24,7 @@ func TestSimilarPages(t *testing.T) {
 	s := newStand(t, webs(t, "shells"), nil)
 	one, two := "https://s.example/tiny1", "https://s.example/tiny2"
 	body := s.get(doc(one))
-	if !strings.Contains(body, "Pages that say nearly the same") || !strings.Contains(body, "100 %") {
+	if !strings.Contains(body, "Pages with nearly the same text") || !strings.Contains(body, "100 %") {
 		t.Errorf("no similar pages:\n%s", body)
 	}
 	found := false
