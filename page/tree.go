@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -21,30 +22,39 @@ func ParseTree(body []byte) *html.Node {
 	return root
 }
 
-// A page never takes too long if it has at most mostRoots <html> and <body> tags with attributes, or
-// if the number of these tags times the length of the page is at most mostCopying.
+// Products above which x/net/html takes too long.
 const (
-	mostRoots   = 8
-	mostCopying = 64 << 20
+	mostRoots     = 8
+	mostCopying   = 64 << 20 // of more than mostRoots <html> and <body> tags with attributes, and bytes
+	mostSearching = 1 << 30  // of markers (isMarker) and tags
 )
 
-// takesLong reports whether x/net/html may take minutes for a page, or gigabytes (formatting.go).
+// takesLong reports whether x/net/html may take minutes or gigabytes for a page.
+//
+//   - For each further <html> or <body>, it goes through all attributes that the earlier ones have had:
+//     a page of a mebibyte of such tags takes about five minutes.
+//   - For a tag, it may go through all markers: two seconds for a mebibyte, half an hour for 32 MiB.
+//   - For the memory, see formatting.go.
+//
+// Most pages have too few tags of any kind.
 func takesLong(body []byte) bool {
 	tags := bytes.Count(body, []byte{'<'})
-	return tags*len(body) > mostCopying && hasManyRoots(body) || takesMuch(body, tags)
-}
-
-// hasManyRoots reports whether the <html> and <body> tags of a page take x/net/html too long. For each
-// further one, it goes through all attributes that the earlier ones have had: a page of a mebibyte of
-// such tags takes about five minutes.
-func hasManyRoots(body []byte) bool {
-	roots := 0
-	for rest, found := body, true; found; {
-		if _, rest, found = bytes.Cut(rest, []byte{'<'}); isRootWithAttributes(rest) {
-			roots++
+	if tags*len(body) > mostCopying {
+		if roots := countTags(body, isRootWithAttributes); roots > mostRoots && roots*len(body) > mostCopying {
+			return true
 		}
 	}
-	return roots > mostRoots && roots*len(body) > mostCopying
+	return tags*tags > mostSearching && tags*countTags(body, isMarker) > mostSearching || takesMuch(body, tags)
+}
+
+// countTags counts the tags of some kind. is gets the text after a "<".
+func countTags(body []byte, is func(tag []byte) bool) (n int) {
+	for rest, found := body, true; found; {
+		if _, rest, found = bytes.Cut(rest, []byte{'<'}); is(rest) {
+			n++
+		}
+	}
+	return n
 }
 
 // isRootWithAttributes reports whether the text after a "<" is that of an <html> or <body> tag which
@@ -55,6 +65,17 @@ func isRootWithAttributes(tag []byte) bool {
 		return false
 	}
 	return bytes.IndexByte([]byte(" \t\n\f\r/"), tag[name]) >= 0
+}
+
+// isMarker reports whether the text after a "<" is the tag of an element that begins a new list of
+// formatting elements. x/net/html forgets to end the list of one that ends with a <template> around it.
+func isMarker(tag []byte) bool {
+	for _, name := range []string{"template", "object", "applet", "marquee"} {
+		if n := len(name); len(tag) > n && endsName(tag[n]) && strings.EqualFold(string(tag[:n]), name) {
+			return true
+		}
+	}
+	return false
 }
 
 // isCutShort reports whether x/net/html left out the rest of a page. It does so from a

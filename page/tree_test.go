@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestRepeatedRoots: x/net/html takes minutes for a page with attributes in very many <html> or
-// <body> tags. Such a page is read without it.
-func TestRepeatedRoots(t *testing.T) {
+// TestTakesLong: x/net/html takes minutes for a page with attributes in very many <html> or <body> tags, or
+// with very many objects. Such a page is read without it.
+func TestTakesLong(t *testing.T) {
 	repeat := func(tag string, times int) string {
 		var b strings.Builder
 		for i := range times {
@@ -29,6 +29,9 @@ func TestRepeatedRoots(t *testing.T) {
 		"other names":           {repeat("<htmlx a=b><bodyx a=b><bod a=b>%d", 80_000), false},
 		"short":                 {repeat("<html lang=en><body class=a>%d", 500), false},
 		"long, and few of them": {"<html lang=en><body class=a>" + padding, false},
+		"markers":               {strings.Repeat("<template><OBJECT></template>", 30_000), true},
+		"fewer markers":         {strings.Repeat("<template><object></template>", 10_000), false},
+		"no markers":            {strings.Repeat("<templates><objects></templates>", 30_000), false},
 		"nothing":               {"", false},
 		"cut off":               {"<body", false},
 	} {
