@@ -59,7 +59,6 @@ func randomWeb(t *testing.T, seed uint64) {
 		for ; ; kills-- {
 			c := New(o, frontier, w, nil)
 			frontier.wake = c.Wake
-			w.watch = func() { checkRulesRoom(t, c) }
 			if kills > 0 {
 				time.AfterFunc(at(), c.Abort)
 			}
@@ -112,8 +111,6 @@ func randomOptions(rng *rand.Rand) Options {
 	o.Memory.Turn = 1 + rng.IntN(6)
 	o.Memory.Buffer = 1 + rng.IntN(5)
 	o.Memory.Waiting = 1 + rng.IntN(6)
-	o.Memory.IdleTime = time.Duration(1+rng.IntN(30)) * time.Second
-	o.Memory.Rules = int64(1 + rng.IntN(300<<10)) // for none to six of the large files
 	return o
 }
 
@@ -176,12 +173,6 @@ func randomRobots(rng *rand.Rand, w *web, host string) {
 	if rng.IntN(3) == 0 {
 		rules.body += "Crawl-delay: 2\n"
 	}
-	if rng.IntN(2) == 0 {
-		w.put(host+"/robots.txt", aged(rules)) // of another size, and soon due again
-		rules.body += filler(rng)
-		w.put(host+"/robots.txt", aged(rules))
-	}
-	rules.body += filler(rng)
 	switch rng.IntN(4) {
 	case 0:
 		w.put(host+"/robots.txt", answer{status: 503, took: randomTime(rng)})
@@ -193,20 +184,6 @@ func randomRobots(rng *rand.Rand, w *web, host string) {
 		return
 	}
 	w.put(host+"/robots.txt", rules)
-}
-
-// aged returns an answer that is valid for a minute.
-func aged(a answer) answer {
-	a.header = http.Header{"Cache-Control": {"max-age=60"}}
-	return a
-}
-
-// filler makes some robots.txt files so large that their rules need room.
-func filler(rng *rand.Rand) string {
-	if rng.IntN(2) == 0 {
-		return ""
-	}
-	return strings.Repeat("# filler\n", (4<<10+rng.IntN(12<<10))/9)
 }
 
 func randomPage(rng *rand.Rand, w *web, u page.URL, links map[page.URL][]page.URL) (outcome string) {

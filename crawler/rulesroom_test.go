@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -126,41 +128,78 @@ func checkRulesRoom(t *testing.T, c *Crawler) {
 	}
 }
 
-// Store operations and the loading of robots.txt files fail now and then, which pauses the crawl. The room
-// that hosts hold is still that of the rules that they have.
-func TestRulesRoomAfterFailures(t *testing.T) {
+// The hosts of random webs hold the room that their rules need, while their robots.txt files expire,
+// redirect and change their size, and all obey their rules. With half of the seeds, store operations and
+// the loading of robots.txt files fail now and then, which pauses the crawl.
+func TestRulesRoomOfRandomWebs(t *testing.T) {
 	for s := range testenv.Seeds(t, testenv.Fresh(t), 100) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(s, 7))
-			w, seeds, _ := buildRandomWeb(rng)
+			w, seeds, want := buildRandomWeb(rng)
+			enlargeRobots(rng, w)
 			f, o := newFrontier(seeds...), randomOptions(rng)
-			var mu sync.Mutex
-			var full time.Time // until when the disk is
-			f.fault = func(string) error {
-				mu.Lock()
-				defer mu.Unlock()
-				if rng.IntN(10) > 0 {
-					return nil
-				}
-				full = time.Now().Add(time.Second)
-				return errFull
+			o.Memory.IdleTime = time.Duration(1+rng.IntN(5)) * time.Second
+			o.Memory.Rules = int64(1 + rng.IntN(150<<10)) // for one to five large files
+			fails := rng.IntN(2) == 0
+			if fails {
+				f.fault, o.Paused = fillDisk(rng)
+				o.Loaded = func(context.Context, page.Fetch) error { return f.fault("") }
 			}
-			o.Paused = func() string {
-				mu.Lock()
-				defer mu.Unlock()
-				if time.Now().Before(full) {
-					return errFull.Error()
-				}
-				return ""
-			}
-			o.Loaded = func(context.Context, page.Fetch) error { return f.fault("") }
 			c := newCrawler(o, f, w, nil)
 			w.watch = func() { checkRulesRoom(t, c) }
-			if err := c.Run(t.Context()); err != nil && !errors.Is(err, errFull) { // it is not repeated at the end
+			err := c.Run(t.Context())
+			checkRulesRoom(t, c)
+			if fails && errors.Is(err, errFull) {
+				return // what fails at the end is not repeated
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
-			checkRulesRoom(t, c)
+			for _, e := range f.list() {
+				if should := want[e.job.URL]; should == "refused" && !e.refused || should != "refused" && e.index != should {
+					t.Errorf("%s is %s, in the index %q (%s); it should be %q", e.job.URL, e.state, e.index, e.note, should)
+				}
+			}
 		})
+	}
+}
+
+// enlargeRobots gives some hosts several robots.txt files of different sizes, each valid for a minute.
+func enlargeRobots(rng *rand.Rand, w *web) {
+	for _, u := range slices.Sorted(maps.Keys(w.answers)) {
+		last := len(w.answers[u]) - 1
+		if a := w.answers[u][last]; strings.HasPrefix(a.body, "User-agent") && rng.IntN(3) > 0 {
+			w.answers[u] = w.answers[u][:last]
+			for range 1 + rng.IntN(4) {
+				more := a
+				more.header = http.Header{"Cache-Control": {"max-age=60"}}
+				more.body += strings.Repeat("# filler\n", rng.IntN(16<<10/9))
+				w.put(string(u), more)
+			}
+		}
+	}
+}
+
+// fillDisk makes one in ten store operations fail, each because the disk is full for a second.
+func fillDisk(rng *rand.Rand) (fault func(op string) error, paused func() string) {
+	var mu sync.Mutex
+	var until time.Time
+	fault = func(string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if rng.IntN(10) > 0 {
+			return nil
+		}
+		until = time.Now().Add(time.Second)
+		return errFull
+	}
+	return fault, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Now().Before(until) {
+			return errFull.Error()
+		}
+		return ""
 	}
 }
 
