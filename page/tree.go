@@ -70,12 +70,24 @@ func isRootWithAttributes(tag []byte) bool {
 // isMarker reports whether the text after a "<" is the tag of an element that begins a new list of
 // formatting elements. x/net/html forgets to end the list of one that ends with a <template> around it.
 func isMarker(tag []byte) bool {
-	for _, name := range []string{"template", "object", "applet", "marquee"} {
-		if n := len(name); len(tag) > n && endsName(tag[n]) && strings.EqualFold(string(tag[:n]), name) {
-			return true
-		}
+	if len(tag) == 0 {
+		return false
 	}
-	return false
+	var name string
+	switch tag[0] | 0x20 {
+	case 'a':
+		name = "applet"
+	case 'm':
+		name = "marquee"
+	case 'o':
+		name = "object"
+	case 't':
+		name = "template"
+	default:
+		return false
+	}
+	n := len(name)
+	return len(tag) > n && endsName(tag[n]) && strings.EqualFold(string(tag[:n]), name)
 }
 
 // isCutShort reports whether x/net/html left out the rest of a page. It does so from a
