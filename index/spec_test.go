@@ -24,7 +24,8 @@ import (
 //	touch URL TIME, ranks    the light updates
 //	query [limit=] [offset=] [perhost=] [lang=] [sort=date] [verbatim] [unfold] [urls]
 //	                         each line of the input is a query; "**" marks words in snippets
-//	ranking [perhost=]       the same, URLs only, with the factors of each score
+//	ranking [perhost=] [lang=]
+//	                         the same, URLs only, with the factors of each score
 //	similar URL [threshold=] [limit=]
 //	docs                     all documents
 //	tombstones               clusters that were deleted
@@ -262,6 +263,7 @@ func (s *specIndex) query(d *datadriven.TestData) (string, error) {
 func (s *specIndex) ranking(d *datadriven.TestData) (string, error) {
 	o := search.Options{Explain: true, NoSuggestion: true}
 	d.MaybeScanArgs(s.t, "perhost", &o.PerHost)
+	d.MaybeScanArgs(s.t, "lang", &o.Language)
 	var b strings.Builder
 	for _, q := range lines(d.Input) {
 		res, err := s.search(q, o)
@@ -278,6 +280,9 @@ func (s *specIndex) ranking(d *datadriven.TestData) (string, error) {
 			if e.SiteFactor != 1 {
 				fmt.Fprintf(&b, ", site ×%.2g", e.SiteFactor)
 			}
+			if e.LanguageFactor != 1 {
+				fmt.Fprintf(&b, ", language ×%.2g", e.LanguageFactor)
+			}
 			if e.VersionFactor != 1 {
 				fmt.Fprintf(&b, ", version ×%.2g", e.VersionFactor)
 			}
@@ -292,6 +297,9 @@ func (s *specIndex) ranking(d *datadriven.TestData) (string, error) {
 			}
 			if e.Repeats != "" {
 				fmt.Fprintf(&b, ", little besides %s", e.Repeats)
+			}
+			if e.PlaceOf != "" {
+				fmt.Fprintf(&b, ", in the place of %s", e.PlaceOf)
 			}
 			for _, a := range h.Also {
 				fmt.Fprintf(&b, ", with %s", a.URL)
