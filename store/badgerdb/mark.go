@@ -31,7 +31,7 @@ import (
 //	slot    [40]
 //	├── group [8]      the last acknowledged group
 //	├── valueLog [8]   the newest file of the value log
-//	├── flushed [8]    the newest log when all of them were last written out
+//	├── flushed [8]    the newest log when groups were last written out from all
 //	├── through [8]    the last group at that time
 //	└── checksum [8]   of the four
 //
@@ -205,8 +205,12 @@ func (m *mark) advance(group uint64) error {
 }
 
 // flushing marks that all logs are about to be written out to tables: afterwards all of
-// them may be gone, without a next one.
+// them may be gone, without a next one. A log that was made after the last time and has no group
+// does not count: Badger removes it, and adds nothing to the MANIFEST.
 func (m *mark) flushing(dir string) error {
+	if m.through == m.group {
+		return nil
+	}
 	n, err := newestFile(dir, memlog.Suffix)
 	if err != nil {
 		return err
