@@ -209,7 +209,7 @@ func (m *mark) advance(group uint64) error {
 // does not count: Badger removes it, and adds nothing to the MANIFEST.
 func (m *mark) flushing(dir string) error {
 	if m.through == m.group {
-		return nil
+		return m.broken
 	}
 	n, err := newestFile(dir, memlog.Suffix)
 	if err != nil {
