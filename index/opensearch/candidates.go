@@ -221,21 +221,16 @@ func (s *session) read(ctx context.Context, hits []searchHit) ([]*candidate, err
 const fetchedAtOnce = 100
 
 func (s *session) fetch(ctx context.Context, list []*candidate) error {
-	at := make(map[string]*candidate, len(list))
-	ids := make([]string, len(list))
-	for i, c := range list {
-		at[c.Cluster], ids[i] = c, c.Cluster
-	}
-	a, err := s.c.search(ctx, reading(contentFields, object{"size": len(ids), "query": kept(documents, byID(ids))}))
+	now, err := s.current(ctx, clustersOf(list), reading(contentFields, object{}))
 	if err != nil {
 		return err
 	}
-	for i := range a.Hits.Hits {
-		r := &a.Hits.Hits[i].Source
-		c := at[r.Cluster]
-		if c == nil {
-			return fmt.Errorf("%w: OpenSearch returned a document that was not requested: %s", index.ErrCorrupt, r.Cluster)
-		}
+	at := make(map[string]*candidate, len(list))
+	for _, c := range list {
+		at[c.Cluster] = c
+	}
+	for cluster, r := range now {
+		c := at[cluster]
 		if c.content, err = contentOf(r); err != nil {
 			return err
 		}
@@ -245,6 +240,24 @@ func (s *session) fetch(ctx context.Context, list []*candidate) error {
 		s.cache.add(&c.record, c.content)
 	}
 	return nil
+}
+
+// current reads what body asks of the documents of clusters. It returns those that still exist.
+func (s *session) current(ctx context.Context, clusters []string, body object) (map[string]*record, error) {
+	body["size"], body["query"] = len(clusters), kept(documents, byID(clusters))
+	a, err := s.c.search(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	now := make(map[string]*record, len(clusters))
+	for i := range a.Hits.Hits {
+		r := &a.Hits.Hits[i].Source
+		if !slices.Contains(clusters, r.Cluster) {
+			return nil, fmt.Errorf("%w: OpenSearch returned a document that was not requested: %s", index.ErrCorrupt, r.Cluster)
+		}
+		now[r.Cluster] = r
+	}
+	return now, nil
 }
 
 // contentOf unpacks the content of a document, which the record then lacks.

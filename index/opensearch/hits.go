@@ -64,21 +64,8 @@ func (s *session) hits(ctx context.Context, q *search.HitsQuestion) ([]search.Hi
 
 // shown reads what hits show, by cluster.
 func (s *session) shown(ctx context.Context, list []*candidate) (map[string]*record, error) {
-	ids := make([]string, len(list))
-	for i, c := range list {
-		ids[i] = c.Cluster
-	}
 	source := object{"includes": []string{"stored"}, "excludes": []string{"stored.rest"}}
-	a, err := s.c.search(ctx, readingSource([]string{"cluster", "seq", "fetched", "touch", "content"}, source, object{"size": len(ids), "query": kept(documents, byID(ids))}))
-	if err != nil {
-		return nil, err
-	}
-	now := make(map[string]*record, len(ids))
-	for i := range a.Hits.Hits {
-		r := &a.Hits.Hits[i].Source
-		now[r.Cluster] = r
-	}
-	return now, nil
+	return s.current(ctx, clustersOf(list), readingSource([]string{"cluster", "seq", "fetched", "touch", "content"}, source, object{}))
 }
 
 // hit returns a document as it was found, with what it shows now, or nil if it was removed

@@ -62,16 +62,7 @@ func (s *session) typed(ctx context.Context, q *search.TypedQuestion) ([]search.
 
 // stored reads parts of the stored content of documents, by cluster.
 func (s *session) stored(ctx context.Context, clusters []string, parts ...string) (map[string]*record, error) {
-	a, err := s.c.search(ctx, readingSource([]string{"cluster"}, object{"includes": parts}, object{"size": len(clusters), "query": kept(documents, byID(clusters))}))
-	if err != nil {
-		return nil, err
-	}
-	now := make(map[string]*record, len(clusters))
-	for i := range a.Hits.Hits {
-		r := &a.Hits.Hits[i].Source
-		now[r.Cluster] = r
-	}
-	return now, nil
+	return s.current(ctx, clusters, readingSource([]string{"cluster"}, object{"includes": parts}, object{}))
 }
 
 func clustersOf(list []*candidate) []string {

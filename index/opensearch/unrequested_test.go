@@ -1,0 +1,55 @@
+package opensearch
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/search"
+)
+
+// TestUnrequested: a server that answers with a document that was not requested gets an error.
+func TestUnrequested(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		cluster := "other"
+		if strings.Contains(string(request), `"stored.more"`) { // the rest is requested next
+			cluster = "asked"
+		}
+		hit := record{Kind: kindDocument, Cluster: cluster, Stored: &stored{Head: index.PackText("a ferry"), Rest: index.PackText("and a harbour"), More: true}}
+		source, err := json.Marshal(&hit)
+		if err != nil {
+			t.Error(err)
+		}
+		fmt.Fprintf(w, `{"hits":{"hits":[{"_source":%s}]}}`, source)
+	}))
+	defer s.Close()
+	shard := must(OpenShard(must(ParseAddress(prefix+s.URL+"/name")), Options{RetryFor: time.Minute}))
+	defer shard.Close()
+	shard.repeated.add("", index.Repeated{})
+	session := must(shard.Begin(t.Context())).(*session)
+	asked := searchHit{Source: record{Cluster: "asked"}}
+	session.docs[1] = &candidate{asked.Source, &content{about: new(about)}}
+	if _, err := session.read(t.Context(), []searchHit{asked}); !errors.Is(err, index.ErrCorrupt) {
+		t.Errorf("read: %v", err)
+	}
+	for name, q := range map[string]*search.Question{
+		"typed":    {Typed: &search.TypedQuestion{IDs: []int64{1}, Words: []string{"ferry", "harbour"}}},
+		"passages": {Passages: &search.PassagesQuestion{IDs: []int64{1}}},
+		"hits":     {Hits: &search.HitsQuestion{IDs: []int64{1}, Query: "ferry"}},
+	} {
+		if _, err := session.Ask(t.Context(), q); !errors.Is(err, index.ErrCorrupt) || !strings.Contains(err.Error(), "not requested: other") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
