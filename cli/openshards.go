@@ -99,14 +99,15 @@ func (o *openShards) close() error {
 	return errors.Join(errs...)
 }
 
-// source is a shard in a directory.
-func (o *openShards) source(shard shardrpc.Shard, dir string) search.ShardSource {
-	return shardDir{o, fmt.Sprintf("%v in %s", shard, dir), dir}
+// source is a shard in a directory. Its sessions call report with each panic.
+func (o *openShards) source(shard shardrpc.Shard, dir string, report func(error)) search.ShardSource {
+	return shardDir{o, fmt.Sprintf("%v in %s", shard, dir), dir, report}
 }
 
 type shardDir struct {
 	files     *openShards
 	name, dir string
+	report    func(error)
 }
 
 // Name implements search.ShardSource.
@@ -114,7 +115,11 @@ func (d shardDir) Name() string { return d.name }
 
 // Begin implements search.ShardSource.
 func (d shardDir) Begin(ctx context.Context) (search.Session, error) {
-	return d.files.begin(ctx, d.name, d.dir)
+	s, err := d.files.begin(ctx, d.name, d.dir)
+	if err != nil {
+		return nil, err
+	}
+	return search.Guard(s, d.report), nil
 }
 
 // shardServer answers searches of other processes about the shards that a worker holds.
@@ -132,10 +137,12 @@ func (a *app) serveShards(l net.Listener, repo *repository.Repository, security 
 		return nil, err
 	}
 	s := &shardServer{repo: repo, of: a.cfg.IndexShards}
-	report := func(err error) { a.log.Error("a search of a shard failed", zap.Error(err)) }
-	s.server = shardrpc.Serve(l, s, report, opts...)
+	s.server = shardrpc.Serve(l, s, a.reportPanic, opts...)
 	return s, nil
 }
+
+// reportPanic logs a panic in a search of a shard.
+func (a *app) reportPanic(err error) { a.log.Error("a search of a shard failed", zap.Error(err)) }
 
 // Shards implements shardrpc.Holder.
 func (s *shardServer) Shards() (list []shardrpc.Shard) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -9,8 +10,12 @@ import (
 	"testing"
 
 	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/index/search"
+	"github.com/webindexer/indexer/index/shardrpc"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/store/mem"
@@ -157,5 +162,34 @@ func TestShardsWithoutStore(t *testing.T) {
 	s.current, s.places = search.NewShards(nil), new(shardPlaces)
 	if got, err := s.shards(t.Context()); err != nil || got != s.current {
 		t.Errorf("it searches %v, %v", got, err)
+	}
+}
+
+// TestShardPanics: a panic in a search of a shard of this machine is logged, and does not end the process.
+func TestShardPanics(t *testing.T) {
+	dir := t.TempDir()
+	w, err := index.OpenWriter(t.Context(), dir, index.WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	core, logged := observer.New(zap.ErrorLevel)
+	s := &shardSearch{app: &app{log: zap.New(core)}}
+	defer s.files.close()
+	source, err := s.source(shardrpc.Shard{Number: 0, Of: 2}, shardPlace{dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := source.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	odd := &search.Question{Counts: []search.Matching{{Expr: &query.Expr{Op: query.OpOr}}}}
+	if a, err := session.Ask(t.Context(), odd); err == nil || a != nil || !strings.Contains(err.Error(), "panicked") {
+		t.Errorf("%v, %v", a, err)
+	}
+	if list := logged.All(); len(list) != 1 || !strings.Contains(fmt.Sprint(list[0].ContextMap()["error"]), "goroutine ") {
+		t.Errorf("logged %v, want the stack", list)
 	}
 }

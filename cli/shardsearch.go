@@ -196,7 +196,7 @@ func (s *shardSearch) sources(places *shardPlaces) (list []search.ShardSource, e
 
 func (s *shardSearch) source(shard shardrpc.Shard, at shardPlace) (search.ShardSource, error) {
 	if at.dir != "" {
-		return s.files.source(shard, at.dir), nil
+		return s.files.source(shard, at.dir, s.app.reportPanic), nil
 	}
 	c, err := s.client(at.address)
 	if err != nil {

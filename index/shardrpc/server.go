@@ -3,10 +3,8 @@ package shardrpc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
-	"runtime/debug"
 	"time"
 
 	"github.com/webindexer/indexer/index/search"
@@ -99,6 +97,7 @@ func session(alive context.Context, h Holder, report func(error), stream grpc.Se
 		return stream.SendMsg(&reply{Error: err.Error()})
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	s = search.Guard(s, report)
 	if err := stream.SendMsg(&reply{}); err != nil {
 		return err
 	}
@@ -114,7 +113,7 @@ func session(alive context.Context, h Holder, report func(error), stream grpc.Se
 			outlive()
 		}
 		r := reply{}
-		if r.Answer, err = ask(ctx, s, &q, report); err != nil {
+		if r.Answer, err = ask(ctx, s, &q); err != nil {
 			r.Error = err.Error()
 		}
 		if err := stream.SendMsg(&r); err != nil {
@@ -123,15 +122,8 @@ func session(alive context.Context, h Holder, report func(error), stream grpc.Se
 	}
 }
 
-// ask answers a question. A panic breaks the search, but not the process. Either this version has a
-// bug, or the question came from another version: package index relies on what package search asks.
-func ask(ctx context.Context, s search.Session, q *search.Question, report func(error)) (a *search.Answer, err error) {
-	defer func() {
-		if broken := recover(); broken != nil {
-			report(fmt.Errorf("panic: %v\n%s", broken, debug.Stack()))
-			err = fmt.Errorf("the process that keeps the shard panicked: %v (its log has the stack; if it has the same version as this process, please report the bug, otherwise give both the same version)", broken)
-		}
-	}()
+// ask answers a question.
+func ask(ctx context.Context, s search.Session, q *search.Question) (*search.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, tableWithin)
 	defer cancel()
 	return s.Ask(ctx, q)
