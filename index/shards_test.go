@@ -262,6 +262,20 @@ func (s *lameSession) Ask(ctx context.Context, q *search.Question) (*search.Answ
 	return s.Session.Ask(ctx, q)
 }
 
+// unclosed is a shard whose sessions fail to close.
+type unclosed struct{ search.ShardSource }
+
+func (u unclosed) Begin(ctx context.Context) (search.Session, error) {
+	s, err := u.ShardSource.Begin(ctx)
+	return &unclosedSession{s}, err
+}
+
+type unclosedSession struct{ search.Session }
+
+func (s *unclosedSession) Close() error {
+	return errors.Join(s.Session.Close(), errors.New("the disk is gone"))
+}
+
 // TestMissingShard: a shard that fails at any question leaves the result of the others, which
 // says what is missing. It is never silent, and fails only if no shard answers.
 func TestMissingShard(t *testing.T) {
@@ -290,6 +304,9 @@ func TestMissingShard(t *testing.T) {
 	}
 	if got, err := search.NewShards(d.sources[:2], "shard 2 of 3: nobody holds it").Search(t.Context(), "harbour", search.Options{}); err != nil || len(got.Incomplete) != 1 {
 		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := search.NewShards([]search.ShardSource{d.sources[0], unclosed{lame{d.sources[1], 2}}}).Search(t.Context(), "harbour", search.Options{}); err != nil || !strings.Contains(fmt.Sprint(got.Incomplete), "the disk is gone") {
+		t.Errorf("a session that fails, and then fails to close: %+v, %v", got, err)
 	}
 	dead := search.NewShards([]search.ShardSource{lame{d.sources[0], 0}, lame{d.sources[1], 2}})
 	if _, err := dead.Search(t.Context(), "harbour", search.Options{}); !errors.Is(err, errLame) {

@@ -120,7 +120,7 @@ func (s *Shards) use(ctx context.Context, do func(context.Context, *fanout) erro
 		case ctx.Err() != nil || !errors.As(err, &of):
 			return missing, errors.Join(err, closed)
 		}
-		drop(of.shard, of.error)
+		drop(of.shard, errors.Join(of.error, closed))
 	}
 	if len(errs) == 0 {
 		errs = append(errs, fmt.Errorf("%w: %s", ErrUnavailable, strings.Join(missing, "; ")))
