@@ -58,6 +58,7 @@ func TestLimitsAreDocumented(t *testing.T) {
 		"body, rate":                                 fmt.Sprintf("%d bytes/s after %s", f.MinRate, span(f.StallTime)),
 		"whole exchange":                             span(f.TotalTime),
 		"robots.txt, size":                           size(robots.DefaultMaxBytes),
+		"robots.txt, wildcards times URL octets":     size(robots.MaxSearch),
 		"robots.txt, redirects":                      fmt.Sprint(robots.MaxRedirects),
 		"robots.txt, age":                            span(robots.MaxLifetime),
 		"robots.txt out of reach":                    span(robots.UnreachableLimit),

@@ -86,9 +86,18 @@ const robotsPath = "/robots.txt"
 
 var robotsRule = Rule{Allow: true, Text: "/robots.txt itself is always allowed"}
 
+// MaxSearch is how much one decision searches for what follows a wildcard: the number of
+// rules with wildcards that may apply, times the octets of the URL. Only very long URLs
+// under thousands of such rules need more. They are disallowed: a rule that was not tried
+// may disallow them.
+const MaxSearch = 4 << 20
+
+var searchRule = Rule{Text: "robots.txt has too many rules with wildcards for a URL of this length"}
+
 // Allowed reports whether the crawler may fetch url, and by which rule. It ignores
 // scheme and host. The longest matching rule decides, an allow rule among equals;
-// without a match, the URL is allowed.
+// without a match, the URL is allowed. If the decision takes more than MaxSearch, it is
+// disallowed.
 func (g *Group) Allowed(url page.URL) (allowed bool, rule Rule) {
 	path := pathQuery(string(url))
 	if path == robotsPath {
@@ -97,11 +106,14 @@ func (g *Group) Allowed(url page.URL) (allowed bool, rule Rule) {
 	if !g.opts.Verbatim {
 		path = canonical(path)
 	}
-	best := g.index.find(path, len(g.rules))
+	best, left := g.index.find(path, len(g.rules), MaxSearch)
 	if !g.opts.Verbatim {
 		if folded := foldQuery(path); folded != path {
-			best = g.index.find(folded, best)
+			best, left = g.index.find(folded, best, left)
 		}
+	}
+	if left < 0 {
+		return false, searchRule
 	}
 	if best == len(g.rules) {
 		return g.fallback.Allow, g.fallback

@@ -47,6 +47,31 @@ func TestSizeLimit(t *testing.T) {
 	}
 }
 
+// TestSearchLimit: what would take too long to decide is disallowed, even by a file that only
+// allows, and everything else is decided by its rules.
+func TestSearchLimit(t *testing.T) {
+	allow := func(i int) string { return fmt.Sprintf("Allow: /*aaaaaaab%d\n", i) }
+	nested := func(i int) string { return "Disallow: /" + strings.Repeat("a", i) + "\n" }
+	rest := "User-agent: *\nDisallow: /\nAllow: /a\n"
+	for _, c := range []struct {
+		name    string
+		body    string
+		octets  int // of the URL's path
+		allowed bool
+		rule    Rule
+	}{
+		{"the largest file, the longest URL", string(fullFile(allow)), page.MaxURLLength - 30, false, searchRule},
+		{"the largest file, a usual URL", string(fullFile(starRule)), 150, true, Rule{Allow: true, Text: "no rule of robots.txt matches"}},
+		{"500 wildcards, the longest URL", rest + string(rules(500, starRule)), page.MaxURLLength - 30, true, Rule{true, 3, "Allow: /a"}},
+		{"plain rules, the longest URL", string(rules(900, nested)), page.MaxURLLength - 30, false, Rule{false, 901, strings.TrimSpace(nested(899))}},
+	} {
+		url := page.URL("https://example.com/" + strings.Repeat("a", c.octets-1))
+		if allowed, rule := Parse([]byte(c.body)).Group("indexer").Allowed(url); allowed != c.allowed || rule != c.rule {
+			t.Errorf("%s: allowed %v by %q, want %v by %q", c.name, allowed, rule, c.allowed, c.rule)
+		}
+	}
+}
+
 // TestMemory: a crawler keeps the groups of many hosts, so a group takes little more memory
 // than its file, whatever the rules are.
 func TestMemory(t *testing.T) {

@@ -127,6 +127,13 @@ func checkAgainstReference(t *testing.T, text, path string) {
 	if want := refAllowed(rules, path); got != want || rule.Allow != got {
 		t.Errorf("%q: allowed %v by %v, the reference says %v\n%q", path, got, rule, want, body)
 	}
+	form := canonical(path)
+	all, _ := group.index.find(form, len(rules), MaxSearch)
+	for budget := range 3 * len(form) {
+		if some, left := group.index.find(form, len(rules), budget); left >= 0 && some != all {
+			t.Errorf("%q: rule %d with %d octets to search, %d without limit\n%q", path, some, budget, all, body)
+		}
+	}
 }
 
 // TestMatchesReference draws rules and paths from an alphabet in which nearly
