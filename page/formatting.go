@@ -94,6 +94,10 @@ func copiesMoreThan(most int, body []byte) bool {
 		switch z.Next() {
 		case html.ErrorToken:
 			return false
+		case html.TextToken: // tags, inside SVG, of what only a title in HTML takes as text
+			if bytes.IndexByte(z.Raw(), '<') >= 0 && (f.find("svg") >= 0 || f.find("math") >= 0) {
+				return true
+			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			raw := z.Raw()[1:] // TagName puts the name into lower case
 			weight, _ := formattingWeight(raw)

@@ -36,6 +36,7 @@ func TestManyCopies(t *testing.T) {
 		"links with much inside": {numbered("<a name=%d>"+strings.Repeat("<div>", 9)+"<a href=/>"+strings.Repeat("</div>", 9), 450) +
 			paragraphs, true},
 		"closed by a link":        {"<p>" + strings.Repeat("<b>", 3) + numbered("<i id=%d>", 400) + strings.Repeat("<a>", 100_000), true},
+		"a title in SVG":          {"<svg><title><p>" + numbered("<b id=%d>", 450) + "</p>" + paragraphs, true},
 		"unclosed tags":           {strings.Repeat("<b a", 100_000), false},
 		"unclosed values":         {strings.Repeat("<b/a=", 100_000), false},
 		"elements that are equal": {strings.Repeat("<div><p><b></div>", 50_000), false},
