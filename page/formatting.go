@@ -14,13 +14,12 @@ import (
 // So x/net/html can make a tree of a gigabyte of 64 KiB of HTML. This file estimates how many elements
 // it copies at most. Three attributes count as an element, because they take as much memory.
 
-// Of equal elements that ended without an end tag, a parser opens three again, and of links one. It
-// makes eight attempts to close an element that has others inside it, each of which copies it; a
-// link with more inside it may stay open. It fails if elements are nested more than 512 deep.
+// Of equal elements, a parser opens three again. It makes eight attempts to end an element that has
+// others inside it, and each attempt copies it and three more at most.
 const (
 	mostEqual    = 3
 	mostAttempts = 8
-	mostDepth    = 512
+	mostClones   = 4
 )
 
 // mostCopies is how many elements x/net/html may copy for a page. They take at most 300 MB, and for
@@ -85,28 +84,29 @@ func endsAtOnce(rest []byte) bool {
 	return len(next) > 2 && next[0] == '/' && next[1]|0x20 == 'a' && endsName(next[2])
 }
 
-// copiesMoreThan reports whether x/net/html may copy more elements. Any tag may make it copy the
-// formatting elements that are open, and those that were not closed where they were opened.
+// copiesMoreThan reports whether x/net/html may copy more elements. It counts a formatting element until an
+// end tag ends it for certain (openFormatting), as it does in ordinary pages.
 func copiesMoreThan(most int, body []byte) bool {
-	var f openFormatting
+	f := openFormatting{equal: make(map[string]int)}
 	z := html.NewTokenizer(bytes.NewReader(body))
 	for f.copies <= most {
-		switch z.Next() {
+		switch token := z.Next(); token {
 		case html.ErrorToken:
 			return false
-		case html.TextToken: // tags, inside SVG, of what only a title in HTML takes as text
-			if bytes.IndexByte(z.Raw(), '<') >= 0 && (f.find("svg") >= 0 || f.find("math") >= 0) {
+		case html.TextToken, html.CommentToken:
+			if f.readsDifferently(z.Raw()) {
 				return true
 			}
 		case html.StartTagToken, html.SelfClosingTagToken:
 			raw := z.Raw()[1:] // TagName puts the name into lower case
-			weight, _ := formattingWeight(raw)
-			tag := ""
-			if weight > 0 {
-				tag = string(raw)
+			if weight, length := formattingWeight(raw); weight > 0 {
+				tag := string(raw[:length])
+				name, _ := z.TagName()
+				f.startFormatting(openTag{atom.String(name), tag, weight, f.blocks})
+				continue
 			}
 			name, _ := z.TagName()
-			f.start(openTag{atom.String(name), tag, weight})
+			f.start(atom.Lookup(name), token == html.SelfClosingTagToken)
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			f.end(atom.String(name))
@@ -115,120 +115,98 @@ func copiesMoreThan(most int, body []byte) bool {
 	return true
 }
 
-// openFormatting follows which formatting elements may be opened again.
+// openFormatting has the formatting elements that a parser may open again. An end tag ends the last one
+// of its name for certain
+//
+//   - unless eight elements or more began inside it, because the parser gives up after eight attempts;
+//   - unless an element began inside it that end tags do not reach beyond, such as a table.
+//
+// An element that is not ended for certain counts to the end of the page.
 type openFormatting struct {
-	copies int
-	open   []openTag      // as written
-	weight int            // of the formatting elements that are open or lost
-	lost   map[string]int // how many ended without an end tag, by the tag
-	link   openTag        // the last link of these, which the next link ends; not in lost
-	least  int            // elements that have been open all the time since it ended
+	copies   int
+	weight   int            // of all that may be opened again
+	heaviest int            // the weight of one element
+	equal    map[string]int // how many there are, by the tag
+	open     []openTag      // those of them that an end tag may end for certain
+	blocks   int            // elements so far that may have others inside them
+	foreign  []string       // the names of <svg> and <math> elements that may be open
 }
 
-// openTag is an element that has not ended. Its weight is 0, and its tag empty, if it is not opened
-// again.
+// openTag is a formatting element.
 type openTag struct {
 	name, tag string
 	weight    int
+	blocks    int // how many there were before
 }
 
-// start begins an element.
-func (f *openFormatting) start(t openTag) {
+// startFormatting begins a formatting element. A link also ends the last one, and so does a <nobr>.
+func (f *openFormatting) startFormatting(t openTag) {
+	if t.name == "a" || t.name == "nobr" {
+		f.end(t.name)
+	}
 	f.copies += f.weight
-	a := atom.Lookup([]byte(t.name))
-	if isVoid(a) {
-		return
+	if f.equal[t.tag]++; f.equal[t.tag] <= mostEqual {
+		f.weight += t.weight
 	}
-	top := len(f.open) - 1
-	switch {
-	case a == atom.A:
-		f.endLink()
-	case top >= 0 && f.open[top].name == t.name && needsNoEnd(a):
-		f.open = f.open[:top]
-	}
+	f.heaviest = max(f.heaviest, t.weight)
 	f.open = append(f.open, t)
-	f.weight += t.weight
 }
 
-// needsNoEnd reports whether an element ends where another one of its name begins.
-func needsNoEnd(a atom.Atom) bool {
+// start begins another element. Only in SVG and MathML is it complete if it closes itself.
+func (f *openFormatting) start(a atom.Atom, closesItself bool) {
+	f.copies += f.weight
 	switch a {
-	case atom.P, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Td, atom.Th, atom.Option:
-		return true
-	}
-	return false
-}
-
-// endLink ends the last link before another one begins, unless it may have much inside it.
-func (f *openFormatting) endLink() {
-	if f.link.weight > 0 {
-		f.copies += mostAttempts * f.weight
-		if len(f.open)-f.least < mostAttempts {
-			f.weight -= f.link.weight
-		} else {
-			f.lose(f.link)
+	case atom.Applet, atom.Caption, atom.Frameset, atom.Marquee, atom.Object, atom.Select, atom.Table, atom.Td, atom.Template, atom.Th:
+		f.open = f.open[:0]
+	case atom.Svg, atom.Math:
+		if !closesItself {
+			f.foreign = append(f.foreign, a.String())
 		}
-		f.link = openTag{}
-		return
-	}
-	i := f.find("a")
-	if i < 0 {
-		return
-	}
-	f.copies += mostAttempts * f.weight
-	if len(f.open)-1-i < mostAttempts {
-		f.weight -= f.open[i].weight
-		f.open = slices.Delete(f.open, i, i+1)
+	case atom.Desc, atom.Foreignobject, atom.AnnotationXml, atom.Mi, atom.Mn, atom.Mo, atom.Ms, atom.Mtext:
+		f.open = f.open[:0]
+		if len(f.foreign) > 0 {
+			f.foreign = append(f.foreign, "") // HTML inside SVG or MathML, whose end is not sure
+		}
+	case 0, atom.Abbr, atom.Bdi, atom.Bdo, atom.Cite, atom.Del, atom.Dfn, atom.Ins, atom.Kbd, atom.Label, atom.Mark, atom.Q, atom.Samp, atom.Span,
+		atom.Sub, atom.Sup, atom.Time, atom.Var:
+		// An end tag ends these without an attempt.
+	default:
+		if !isVoid(a) {
+			f.blocks++
+		}
 	}
 }
 
 // end reads an end tag.
 func (f *openFormatting) end(name string) {
-	i, top := f.find(name), len(f.open)-1
-	switch {
-	case i < 0 || i < top:
-		f.copies += f.weight
-		if isFormatting([]byte(name)) {
-			f.copies += mostAttempts * f.weight
-		}
-	default:
-		f.weight -= f.open[top].weight
-		f.open = f.open[:top]
+	f.copies += f.weight
+	if n := len(f.foreign); n > 0 && f.foreign[n-1] == name {
+		f.foreign = f.foreign[:n-1]
 	}
-	for i >= 0 && i < len(f.open) { // without end tags of their own
-		last := len(f.open) - 1
-		t := f.open[last]
-		f.open = f.open[:last]
-		if t.name == "a" && f.link.weight == 0 {
-			f.link, f.least = t, last
-		} else {
-			f.lose(t)
-		}
-	}
-	f.least = min(f.least, len(f.open))
-}
-
-// lose keeps an element that ended without an end tag.
-func (f *openFormatting) lose(t openTag) {
-	if t.weight == 0 {
+	if !isFormatting([]byte(name)) {
 		return
 	}
-	if f.lost == nil {
-		f.lost = make(map[string]int)
+	i := len(f.open) - 1
+	for i >= 0 && f.open[i].name != name {
+		i--
 	}
-	if f.lost[t.tag]++; f.lost[t.tag] > mostEqual {
+	if i < 0 || f.open[i].blocks < f.blocks {
+		f.copies += mostAttempts * min(f.weight, mostClones*f.heaviest)
+	}
+	if i < 0 || f.blocks-f.open[i].blocks >= mostAttempts {
+		return
+	}
+	t := f.open[i]
+	f.open = slices.Delete(f.open, i, i+1)
+	if f.equal[t.tag]--; f.equal[t.tag] < mostEqual {
 		f.weight -= t.weight
 	}
 }
 
-// find returns the index of the innermost open element with that name, -1 if there is none.
-func (f *openFormatting) find(name string) int {
-	for i := len(f.open) - 1; i >= max(0, len(f.open)-mostDepth); i-- {
-		if f.open[i].name == name {
-			return i
-		}
-	}
-	return -1
+// readsDifferently reports whether x/net/html may find tags in a text or comment where its tokenizer alone
+// finds none, or the other way round. In SVG and MathML, nothing but a CDATA section is raw text.
+func (f *openFormatting) readsDifferently(raw []byte) bool {
+	return len(f.foreign) > 0 && bytes.IndexByte(raw, '<') >= 0 && !bytes.HasPrefix(raw, []byte("<!--"))
 }
 
 // formattingWeight returns how much memory a copy of an element takes, in elements, and the length of

@@ -35,11 +35,18 @@ func TestManyCopies(t *testing.T) {
 		"a comment":            {"<p>" + numbered("<b id=%d><!--</b>-->", 450) + "</p>" + paragraphs, true},
 		"links with much inside": {numbered("<a name=%d>"+strings.Repeat("<div>", 9)+"<a href=/>"+strings.Repeat("</div>", 9), 450) +
 			paragraphs, true},
+		"beyond a table":         {numbered("<div><b id=%d><div><table></div></b></table></div></div>", 60) + paragraphs, true},
+		"beyond a select":        {numbered("<div><b id=%d><div><select></div></b></select></div></div>", 60) + paragraphs, true},
+		"beyond an ignored cell": {numbered("<div><b id=%d><td><table></td></b></table></div>", 60) + paragraphs, true},
+		"beyond HTML in SVG":     {numbered("<div><b id=%d><svg><desc><u></desc></svg></b></u></desc></svg></div>", 60) + paragraphs, true},
+		"beyond forms": {numbered("<div><b id=%d>"+strings.Repeat("<form><table></form></table></form>", 9)+"</b></div>", 60) +
+			paragraphs, true},
 		"closed by a link":        {"<p>" + strings.Repeat("<b>", 3) + numbered("<i id=%d>", 400) + strings.Repeat("<a>", 100_000), true},
 		"a title in SVG":          {"<svg><title><p>" + numbered("<b id=%d>", 450) + "</p>" + paragraphs, true},
 		"unclosed tags":           {strings.Repeat("<b a", 100_000), false},
 		"unclosed values":         {strings.Repeat("<b/a=", 100_000), false},
 		"elements that are equal": {strings.Repeat("<div><p><b></div>", 50_000), false},
+		"elements around others":  {numbered("<p><a href=%d><div><span>x</span><svg><title>y</title><path/></svg></div></a>", 50_000), false},
 		"elements that end":       {numbered("<p><b id=%d>x</b></p>", 50_000), false},
 		"links that do not end":   {numbered("<p><a name=%d>x", 50_000), false},
 		"few elements":            {"<p>" + numbered("<b id=%d>", 5) + "</p>" + paragraphs, false},
