@@ -9,6 +9,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
 )
 
@@ -36,6 +37,9 @@ func decode(body []byte, contentType string, k kind) []byte {
 		return body
 	}
 	e := encodingFor(label)
+	if label == "gbk" {
+		e = simplifiedchinese.GB18030 // the standard decodes GBK as its superset
+	}
 	if m, ok := e.(*charmap.Charmap); ok {
 		return decodeCharmap(m, body)
 	}
