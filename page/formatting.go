@@ -102,7 +102,7 @@ func copiesMoreThan(most int, body []byte) bool {
 			if weight, length := formattingWeight(raw); weight > 0 {
 				tag := string(raw[:length])
 				name, _ := z.TagName()
-				f.startFormatting(openTag{atom.String(name), tag, weight, f.blocks})
+				f.startFormatting(openTag{atom.String(name), tag, weight, len(f.blocks)})
 				continue
 			}
 			name, _ := z.TagName()
@@ -118,17 +118,18 @@ func copiesMoreThan(most int, body []byte) bool {
 // openFormatting has the formatting elements that a parser may open again. An end tag ends the last one
 // of its name for certain
 //
-//   - unless eight elements or more began inside it, because the parser gives up after eight attempts;
+//   - unless eight elements or more may be open inside it, because the parser gives up after eight attempts;
 //   - unless an element began inside it that end tags do not reach beyond, such as a table.
 //
-// An element that is not ended for certain counts to the end of the page.
+// An element that is not ended for certain counts to the end of the page. So does one with mostOpen after it,
+// because end tags would take too long to find theirs.
 type openFormatting struct {
 	copies   int
 	weight   int            // of all that may be opened again
 	heaviest int            // the weight of one element
 	equal    map[string]int // how many there are, by the tag
 	open     []openTag      // those of them that an end tag may end for certain
-	blocks   int            // elements so far that may have others inside them
+	blocks   []atom.Atom    // elements that may be open and have others inside them
 	foreign  []string       // the names of <svg> and <math> elements that may be open
 }
 
@@ -136,8 +137,10 @@ type openFormatting struct {
 type openTag struct {
 	name, tag string
 	weight    int
-	blocks    int // how many there were before
+	blocks    int // how many of the blocks are not inside it
 }
+
+const mostOpen = 1024
 
 // startFormatting begins a formatting element. A link also ends the last one, and so does a <nobr>.
 func (f *openFormatting) startFormatting(t openTag) {
@@ -149,7 +152,9 @@ func (f *openFormatting) startFormatting(t openTag) {
 		f.weight += t.weight
 	}
 	f.heaviest = max(f.heaviest, t.weight)
-	f.open = append(f.open, t)
+	if f.open = append(f.open, t); len(f.open) > mostOpen {
+		f.open = f.open[1:]
+	}
 }
 
 // start begins another element. Only in SVG and MathML is it complete if it closes itself.
@@ -172,8 +177,21 @@ func (f *openFormatting) start(a atom.Atom, closesItself bool) {
 		// An end tag ends these without an attempt.
 	default:
 		if !isVoid(a) {
-			f.blocks++
+			f.blocks = append(f.blocks, a)
 		}
+	}
+}
+
+// endBlock reads the end tag of an element that is not a formatting element. It ends the last block for
+// certain if it has its name, except for a form, which a parser may ignore.
+func (f *openFormatting) endBlock(a atom.Atom) {
+	last := len(f.blocks) - 1
+	if last < 0 || f.blocks[last] != a || a == atom.Form {
+		return
+	}
+	f.blocks = f.blocks[:last]
+	for i := len(f.open) - 1; i >= 0 && f.open[i].blocks > last; i-- {
+		f.open[i].blocks = last
 	}
 }
 
@@ -184,16 +202,17 @@ func (f *openFormatting) end(name string) {
 		f.foreign = f.foreign[:n-1]
 	}
 	if !isFormatting([]byte(name)) {
+		f.endBlock(atom.Lookup([]byte(name)))
 		return
 	}
 	i := len(f.open) - 1
 	for i >= 0 && f.open[i].name != name {
 		i--
 	}
-	if i < 0 || f.open[i].blocks < f.blocks {
+	if i < 0 || f.open[i].blocks < len(f.blocks) {
 		f.copies += mostAttempts * min(f.weight, mostClones*f.heaviest)
 	}
-	if i < 0 || f.blocks-f.open[i].blocks >= mostAttempts {
+	if i < 0 || len(f.blocks)-f.open[i].blocks >= mostAttempts {
 		return
 	}
 	t := f.open[i]

@@ -49,6 +49,7 @@ func TestManyCopies(t *testing.T) {
 		"elements around others":  {numbered("<p><a href=%d><div><span>x</span><svg><title>y</title><path/></svg></div></a>", 50_000), false},
 		"elements that end":       {numbered("<p><b id=%d>x</b></p>", 50_000), false},
 		"links that do not end":   {numbered("<p><a name=%d>x", 50_000), false},
+		"links around blocks":     {numbered("<a href=%d><div><div><p>x</p></div>"+strings.Repeat("<div><h3>y</h3></div>", 4)+"</div></a>", 5000), false},
 		"few elements":            {"<p>" + numbered("<b id=%d>", 5) + "</p>" + paragraphs, false},
 		"other elements":          {"<p>" + numbered("<span id=%d>", 450) + "</p>" + paragraphs, false},
 		"few paragraphs":          {"<p>" + numbered("<b id=%d>", 450) + "</p>" + paragraphs[:1000], false},
@@ -61,6 +62,21 @@ func TestManyCopies(t *testing.T) {
 		if d.Title != "t" || len(d.Links) == 0 || d.Links[0].Target != "https://a.example/b" {
 			t.Errorf("%s: title %q, links %v", name, d.Title, d.Links)
 		}
+	}
+}
+
+// TestManyOpen: an end tag looks for its element among the last ones only. Otherwise half a mebibyte took
+// half a minute.
+func TestManyOpen(t *testing.T) {
+	f := openFormatting{equal: make(map[string]int)}
+	for range 2 * mostOpen {
+		f.startFormatting(openTag{name: "b", tag: "b", weight: 1})
+	}
+	for range 2 * mostOpen {
+		f.end("b")
+	}
+	if len(f.open) != 0 || f.equal["b"] != mostOpen || f.weight != mostEqual {
+		t.Errorf("%d are open, of %d equal ones, and their weight is %d", len(f.open), f.equal["b"], f.weight)
 	}
 }
 
