@@ -140,7 +140,7 @@ type openTag struct {
 	blocks    int // how many of the blocks are not inside it
 }
 
-const mostOpen = 1024
+const mostOpen = 256
 
 // startFormatting begins a formatting element. A link also ends the last one, and so does a <nobr>.
 func (f *openFormatting) startFormatting(t openTag) {

@@ -15,7 +15,7 @@ type Resolver struct {
 	site   string      // scheme://host[:port]; "" rules out the fast path
 	dir    string      // path up to and including its last slash
 	parsed *whatwg.Url // parsed base, made when it is first needed
-	copied int         // bytes that the parser copied for paths of very many segments
+	copied *int        // bytes that the parser copied for paths of very many segments
 }
 
 // For each segment of a path, the parser copies all segments before it: 16 MB for a URL with 4,000
@@ -32,9 +32,9 @@ var errManySegments = errors.New("too many references of the page have paths of 
 func (r *Resolver) copies(ref string) error {
 	segments := strings.Count(string(r.base), "/") + strings.Count(ref, "/") + strings.Count(ref, "\\")
 	if segments > manySegments {
-		r.copied += segments * (len(r.base) + len(ref)) / 2
+		*r.copied += segments * (len(r.base) + len(ref)) / 2
 	}
-	if r.copied > mostCopied {
+	if *r.copied > mostCopied {
 		return errManySegments
 	}
 	return nil
@@ -43,13 +43,21 @@ func (r *Resolver) copies(ref string) error {
 // NewResolver returns a Resolver for a base in canonical form. For the zero URL it
 // resolves absolute references only.
 func NewResolver(base URL) *Resolver {
-	r := &Resolver{base: base}
+	r := &Resolver{base: base, copied: new(int)}
 	if isCanonical(string(base)) {
 		path := base.Path()
 		r.site = base.Site()
 		r.dir = path[:strings.LastIndexByte(path, '/')+1]
 	}
 	return r
+}
+
+// Rebase returns a Resolver for another base of the same page. Both count towards the limit of bytes that
+// the parser copies.
+func (r *Resolver) Rebase(base URL) *Resolver {
+	other := NewResolver(base)
+	other.copied = r.copied
+	return other
 }
 
 // Resolve returns the canonical URL that ref names. The error wraps ErrNotHTTP if that is

@@ -106,7 +106,7 @@ func (x *xmlReader) url(d *draft) (page.URL, error) {
 	case ref == "":
 		return "", errNoURL
 	case isAbsolute(ref):
-		return page.ParseURL(ref)
+		return x.absolute.Resolve(ref)
 	case x.dialect.relative || ref[0] == '/':
 		return d.base.Resolve(ref)
 	}

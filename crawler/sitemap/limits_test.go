@@ -89,6 +89,29 @@ func TestMaxToken(t *testing.T) {
 	}
 }
 
+// TestManySegments: the URL parser copies 16 MB for a URL of 4,000 segments. A file of such URLs is not read in
+// full, whatever way it writes them.
+func TestManySegments(t *testing.T) {
+	path := strings.Repeat("/a", 4000)
+	for name, c := range map[string]struct{ head, entry, tail string }{
+		"urlset": {"<urlset>", "<url><loc>https://example.com" + path + "/..</loc></url>", "</urlset>"},
+		"text":   {"", "https://example.com" + path + "/..\n", ""},
+		"XML Base": {"<feed>", `<entry xml:base="https://example.com` + path + `/"><link href="?q=a b"/></entry>`,
+			"</feed>"},
+	} {
+		body := func(times int) *strings.Reader {
+			return strings.NewReader(c.head + strings.Repeat(c.entry, times) + c.tail)
+		}
+		if s, problems := parse(body(1), base, Options{}); len(s.Entries) != 1 || len(problems) != 0 {
+			t.Errorf("%s: of one, entries %v, problems %v", name, s.Entries, problems)
+		}
+		s, problems := parse(body(200), base, Options{})
+		if len(s.Entries) > 50 || len(problems) == 0 {
+			t.Errorf("%s: of 200, %d entries, problems %v", name, len(s.Entries), problems)
+		}
+	}
+}
+
 func TestDeepNesting(t *testing.T) {
 	body := "<urlset>" + strings.Repeat("<p>", 100_000) + "<url><loc>https://example.com/deep</loc></url>" +
 		strings.Repeat("</p>", 100_000) + "<url><loc>https://example.com/a</loc></url></urlset>"

@@ -88,11 +88,13 @@ type Options struct {
 // The entries of an index may be on any host: each sitemap that it names lists its own host
 // when it is read.
 func Parse(r io.Reader, base page.URL, opts Options, take func(Entry) bool) (Sitemap, []Problem) {
+	own := page.NewResolver(base)
 	p := &parser{
-		opts:  opts,
-		take:  take,
-		reach: reach{host: hostPort(base), announced: opts.Announced},
-		base:  page.NewResolver(base),
+		opts:     opts,
+		take:     take,
+		reach:    reach{host: hostPort(base), announced: opts.Announced},
+		base:     own,
+		absolute: own.Rebase(""),
 	}
 	p.read(r)
 	return p.out, p.problems.all()
@@ -104,6 +106,7 @@ type parser struct {
 	take     func(Entry) bool
 	reach    reach
 	base     *page.Resolver
+	absolute *page.Resolver // for absolute URLs
 	out      Sitemap
 	problems problems
 }

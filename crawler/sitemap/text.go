@@ -49,7 +49,7 @@ func (p *parser) textLine(line string, number int) (ok, more bool) {
 	err := errNotAbsolute
 	var u page.URL
 	if isAbsolute(line) {
-		u, err = page.ParseURL(line)
+		u, err = p.absolute.Resolve(line)
 	}
 	if err != nil {
 		p.problems.add(number, 1, fmt.Errorf("%q: %w", abbreviate(line), err))

@@ -115,7 +115,7 @@ func (x *xmlReader) baseOf(t xml.StartElement) *page.Resolver {
 	}
 	if ref := attr(t, "xml", "base"); ref != "" && x.dialect.relative {
 		if u, err := base.Resolve(ref); err == nil {
-			return page.NewResolver(u)
+			return base.Rebase(u)
 		}
 	}
 	return base
