@@ -1,6 +1,9 @@
 package warc
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // Field is a named field of a record header, spelled as in the file. Folded lines are
 // joined by a space.
@@ -25,30 +28,39 @@ func (fs Fields) Get(name string) string {
 // (RFC 9112 section 5.2, WARC 1.1 section 4). It trims white space around names and values,
 // and skips lines without a colon.
 func parseFields(fs Fields, text string) Fields {
-	mayFold := false
 	for text != "" {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
 		line = strings.TrimSuffix(line, "\r")
-		if line == "" {
-			continue
-		}
-		if line[0] == ' ' || line[0] == '\t' {
-			if mayFold {
-				last := &fs[len(fs)-1]
-				last.Value = strings.TrimSpace(last.Value + " " + strings.Trim(line, " \t"))
-			}
-			continue
-		}
 		name, value, ok := strings.Cut(line, ":")
 		name = strings.TrimRight(name, " \t")
-		mayFold = ok && name != ""
-		if mayFold {
-			fs = append(fs, Field{name, strings.Trim(value, " \t")})
+		if isFolded(line) || !ok || name == "" {
+			continue
 		}
+		value, text = unfold(strings.Trim(value, " \t"), text)
+		fs = append(fs, Field{name, value})
 	}
 	return fs
 }
+
+// unfold appends the folded lines at the beginning of text to a value, and returns the rest of text. It copies
+// each line once: a header of two mebibytes may consist of them.
+func unfold(value, text string) (unfolded, rest string) {
+	if !isFolded(text) {
+		return value, text
+	}
+	b := []byte(value)
+	for isFolded(text) {
+		var line string
+		line, text, _ = strings.Cut(text, "\n")
+		b = append(b, ' ')
+		b = append(b, strings.Trim(strings.TrimSuffix(line, "\r"), " \t")...)
+		b = bytes.TrimSpace(b)
+	}
+	return string(b), text
+}
+
+func isFolded(line string) bool { return line != "" && (line[0] == ' ' || line[0] == '\t') }
 
 // headerEnd returns the length of the header at the beginning of b, including its empty
 // line, or -1 if there is no empty line at or after from. from may be any position up to

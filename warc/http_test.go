@@ -39,6 +39,20 @@ func TestHTTP(t *testing.T) {
 	})
 }
 
+// TestManyFoldedLines: each line is copied once, although a header may consist of folded lines. Otherwise one of two
+// mebibytes took five minutes.
+func TestManyFoldedLines(t *testing.T) {
+	const lines = 1000
+	text := "a: b\r\n" + strings.Repeat("\tc \r\n", lines) + "d: e\r\n"
+	fields := parseFields(nil, text)
+	if len(fields) != 2 || fields[0].Value != "b"+strings.Repeat(" c", lines) || fields[1].Value != "e" {
+		t.Fatalf("%d fields: %.200q", len(fields), fields)
+	}
+	if n := testing.AllocsPerRun(10, func() { parseFields(nil, text) }); n > lines/10 {
+		t.Errorf("%d lines take %.0f allocations", lines, n)
+	}
+}
+
 // FuzzHTTP looks for blocks that make the parser panic, or give more than the
 // limit.
 func FuzzHTTP(f *testing.F) {
