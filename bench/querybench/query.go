@@ -190,7 +190,7 @@ func (r *Result) Text() string {
 	row("alone", "ms", &r.Idle)
 	row("its CPU time", "ms", &r.IdleCPU)
 	if r.Beside != nil {
-		row("beside replay", "ms", r.Beside)
+		row("during replay", "ms", r.Beside)
 		row("ratio", "", r.Ratio)
 	}
 	if r.One != nil {

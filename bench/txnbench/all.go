@@ -113,7 +113,7 @@ func (r *Result) Text() string {
 	var b strings.Builder
 	head := func(title string) { fmt.Fprintf(&b, "\n%s\n", title) }
 	if r.Figure8 != nil {
-		head("Reads and writes per second, beside raw Badger (figure8)")
+		head("Reads and writes per second, compared with raw Badger (figure8)")
 		for _, s := range r.Figure8.Summary {
 			fmt.Fprintf(&b, "%-5s  %-9s  median %.2f of raw  least %.2f  by processor time %.2f  bar %.2f  paper %.2f\n", s.Op, s.Path, s.Median, s.Least, s.CPU, s.Bar, s.Paper)
 		}
@@ -124,7 +124,7 @@ func (r *Result) Text() string {
 		lines(&b, r.Cost, (*CostRow).String)
 	}
 	if r.Oracle != nil {
-		head("Timestamps per second, beside a counter behind a mutex (oracle)")
+		head("Timestamps per second, compared with a counter behind a mutex (oracle)")
 		lines(&b, r.Oracle, (*OracleRow).String)
 	}
 	if r.Latency != nil {
@@ -132,7 +132,7 @@ func (r *Result) Text() string {
 		b.WriteString(r.Latency.String())
 	}
 	if r.Contention != nil {
-		head("64 goroutines increment counters, beside a mutex for each row (contention)")
+		head("64 goroutines increment counters, compared with a mutex for each row (contention)")
 		lines(&b, r.Contention, (*ContentionRow).String)
 	}
 	if r.Brokerage != nil {
