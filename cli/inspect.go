@@ -127,13 +127,13 @@ func parseURL(raw string) (page.URL, error) {
 	case err == nil:
 		return u, nil
 	case raw == "":
-		return "", &inputError{what: "the URL", reason: "is empty; want one like https://example.com/"}
+		return "", &inputError{what: "the URL is empty", reason: "want one like https://example.com/"}
 	case !strings.Contains(raw, "://"):
-		return "", &inputError{what: raw, reason: "is not a complete http or https URL; want one like https://example.com/"}
+		return "", &inputError{what: raw, reason: "not a complete http or https URL; want one like https://example.com/"}
 	case errors.Is(err, page.ErrURLTooLong):
 		return "", &inputError{what: strings.ToValidUTF8(raw[:min(80, len(raw))], "") + "…", reason: fmt.Sprintf("the URL is longer than %d bytes; longer URLs are never fetched or stored as links", page.MaxURLLength)}
 	case errors.Is(err, page.ErrNotHTTP):
-		return "", &inputError{what: raw, reason: "is not an http or https URL; only these are fetched or stored as links"}
+		return "", &inputError{what: raw, reason: "not an http or https URL; only these are fetched or stored as links"}
 	}
 	return "", &inputError{what: raw, reason: err.Error()}
 }

@@ -59,6 +59,9 @@ func (a *app) replay(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := noRecords(inputs); err != nil {
+		return err
+	}
 	s, err := a.openToLoad(ctx)
 	if err != nil {
 		return err

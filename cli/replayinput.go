@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,6 +77,36 @@ func (in *input) open(ctx context.Context, opts warc.Options) (_ *warc.Reader, e
 	}
 	in.reader = warc.NewReader(interruptible(ctx, in.source), in.name, opts)
 	return in.reader, nil
+}
+
+// noRecords returns an error if none of the files has a record. It reads only regular files,
+// up to the first record, so that nothing is opened to load nothing.
+func noRecords(inputs []*input) error {
+	var empty []error
+	for _, in := range inputs {
+		if !in.regular {
+			return nil
+		}
+		r, err := warc.Open(in.name, warc.Options{})
+		if err != nil {
+			return nil // replay reports it
+		}
+		_, err = r.Next()
+		if err := errors.Join(err, r.Close()); !errors.Is(err, io.EOF) {
+			return nil
+		}
+		empty = append(empty, in.noRecord(r.Problems()...))
+	}
+	return errors.Join(empty...)
+}
+
+// noRecord is the error for an input without records. It includes the first of the problems.
+func (in *input) noRecord(problems ...warc.Problem) error {
+	reason := "not a WARC file: it contains no record"
+	if len(problems) > 0 {
+		reason += " (" + problems[0].Reason + ")"
+	}
+	return &inputError{what: in.name, reason: reason}
 }
 
 // isEmpty reports, after reading, whether the input had no record.

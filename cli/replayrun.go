@@ -111,7 +111,7 @@ func (r *replayRun) noteUnusable(err error) {
 	}
 	for _, in := range r.inputs {
 		if in.isEmpty() {
-			r.unusable = append(r.unusable, &inputError{what: in.name, reason: "is not a WARC file: it contains no record"})
+			r.unusable = append(r.unusable, in.noRecord())
 		}
 	}
 }
