@@ -77,6 +77,25 @@ func shortLabels(t *testing.T, b *browsertest.Tab) {
 	}
 }
 
+// TestEmptyGraph: the text of a graph without pages fits into it, however narrow the window is.
+func TestEmptyGraph(t *testing.T) {
+	b := browsertest.Open(t)
+	_, server := watch(t, broken{notify.ErrStopped}, live.Options{})
+	for _, width := range []int64{1280, 360, 320} {
+		b.Look(browsertest.Look{Width: width, Height: 780, Scheme: "light"})
+		b.Visit(server.URL + "/status")
+		b.Until(`document.querySelector(".canvas .none") !== null`)
+		var outside float64
+		b.Eval(`(() => {
+			const text = document.querySelector(".canvas .none").getBBox(), rule = document.querySelector(".canvas .rule").getBBox();
+			return Math.max(0, rule.x - text.x, text.x + text.width - rule.x - rule.width);
+		})()`, &outside)
+		if outside > 0 {
+			t.Errorf("at %d pixels, %.0f pixels of the text are outside the graph", width, outside)
+		}
+	}
+}
+
 // slowPages is a pipeline in which pages take minutes.
 type slowPages struct{ broken }
 

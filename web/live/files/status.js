@@ -143,7 +143,7 @@
       });
     });
     if (!seen.length) {
-      svg.appendChild(node("text", { "class": "none", x: (left + width - right) / 2, y: (top + floor) / 2, "text-anchor": "middle" }, "no page became searchable in this period"));
+      svg.appendChild(node("text", { "class": "none", x: (left + width - right) / 2, y: (top + floor) / 2, "text-anchor": "middle" }, width < 560 ? "no page in this period" : "no page became searchable in this period"));
     }
     graph.setAttribute("data-points", points.length);
     canvas.replaceChildren(svg);
