@@ -135,7 +135,7 @@ func parseURL(raw string) (page.URL, error) {
 	case errors.Is(err, page.ErrNotHTTP):
 		return "", &inputError{what: raw, reason: "not an http or https URL; only these are fetched or stored as links"}
 	}
-	return "", &inputError{what: raw, reason: err.Error()}
+	return "", &inputError{what: raw, reason: "not a valid URL: want one like https://example.com/"}
 }
 
 func inspectURL(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {

@@ -56,7 +56,7 @@ func (a *app) packCommand() *cobra.Command {
 			return a.pack(cmd.Context(), args, output, opts)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write; a regular file is replaced only when the new one is complete")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "`file` to write (-: standard output); a regular file is replaced only when the new one is complete")
 	cmd.Flags().StringVar(&from, "from", "", "pack only fetches at or after this `time`: 2006-01-02 or 2006-01-02T15:04:05Z")
 	cmd.Flags().StringVar(&until, "until", "", "pack only fetches before this `time`")
 	return cmd
@@ -64,7 +64,7 @@ func (a *app) packCommand() *cobra.Command {
 
 func (a *app) pack(ctx context.Context, paths []string, output string, opts sites.PackOptions) error {
 	fetches := 0
-	err := osfile.Write(ctx, output, func(w io.Writer) error {
+	write := func(w io.Writer) error {
 		for _, path := range paths {
 			site, err := sites.Load(path)
 			if unread, ok := errors.AsType[*fs.PathError](err); ok {
@@ -80,12 +80,23 @@ func (a *app) pack(ctx context.Context, paths []string, output string, opts site
 			fetches += n
 		}
 		return nil
-	})
-	if err != nil {
+	}
+	if err := a.writePack(ctx, output, write); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stderr, "packed %s, %s, into %s\n", count(len(paths), "site"), fetchCount(int64(fetches)), output)
+	_, err := fmt.Fprintf(a.stderr, "packed %s, %s, into %s\n", count(len(paths), "site"), fetchCount(int64(fetches)), output)
 	return err
+}
+
+// writePack writes to a file, "-" for standard output.
+func (a *app) writePack(ctx context.Context, output string, write func(io.Writer) error) error {
+	if output != "-" {
+		return osfile.Write(ctx, output, write)
+	}
+	if _, tty := terminal(a.stdout); tty {
+		return &usageError{reason: "a WARC file is binary and is not written to a terminal; name a file with --output", help: "indexer pack"}
+	}
+	return write(a.stdout)
 }
 
 func packOptions(from, until string) (o sites.PackOptions, err error) {
