@@ -35,6 +35,9 @@ func (p *parser) readText(in *input) {
 			return
 		}
 		if errors.Is(err, io.EOF) {
+			if bad == 0 && p.out.Kind == UnknownKind {
+				p.problems.add(1, 1, errEmpty)
+			}
 			return
 		}
 		if err != nil {
