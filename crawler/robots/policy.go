@@ -48,7 +48,8 @@ func (v Verdict) String() string {
 type Copy struct {
 	Body []byte    // as fetched, at most DefaultMaxBytes+1 bytes
 	Time time.Time // when the server last confirmed it
-	// ETag and LastModified are for a conditional request.
+	// ETag and LastModified are for a conditional request to the site's own robots.txt; empty
+	// if a redirect led to the file, because they belong to the URL that returned them.
 	ETag, LastModified string
 }
 
@@ -140,7 +141,7 @@ func Decide(prev Policy, f page.Fetch) Policy {
 	case status == http.StatusNotModified, isSuccess(status) && f.Revisit && f.Err == "":
 		return revalidated(prev, f)
 	case isSuccess(status) && f.Err == "":
-		return obey(f, newCopy(f), fmt.Sprintf("robots.txt fetched, status %d", status))
+		return obey(f, newCopy(prev, f), fmt.Sprintf("robots.txt fetched, status %d", status))
 	case 300 <= status && status < 400:
 		return redirected(prev, f)
 	case status == http.StatusTooManyRequests:
@@ -162,13 +163,12 @@ func obey(f page.Fetch, c *Copy, why string) Policy {
 }
 
 // newCopy keeps one byte more than is read, so that Parse sees that the file is longer.
-func newCopy(f page.Fetch) *Copy {
-	return &Copy{
-		Body:         bytes.Clone(f.Body[:min(len(f.Body), DefaultMaxBytes+1)]),
-		Time:         f.Time,
-		ETag:         f.Header.Get("ETag"),
-		LastModified: f.Header.Get("Last-Modified"),
+func newCopy(prev Policy, f page.Fetch) *Copy {
+	c := &Copy{Body: bytes.Clone(f.Body[:min(len(f.Body), DefaultMaxBytes+1)]), Time: f.Time}
+	if prev.Verdict != Follow || prev.Next != f.URL {
+		c.ETag, c.LastModified = f.Header.Get("ETag"), f.Header.Get("Last-Modified")
 	}
+	return c
 }
 
 // revalidated handles the answer that nothing has changed. Without a copy this answer
