@@ -219,7 +219,7 @@ func (a *app) openShared(ctx context.Context, loads bool) (*session, error) {
 	share := a.share
 	share.Coordination, share.Shards = d.coordination, a.cfg.IndexShards
 	if d.alone {
-		share.Works, share.Leases = true, []string{observers.LeaseRank, observers.LeaseIndex, repository.LeaseGarbage}
+		share.Alone, share.Works, share.Leases = true, true, []string{observers.LeaseRank, observers.LeaseIndex, repository.LeaseGarbage}
 	}
 	opts := s.repositoryOptions()
 	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) { return keptOpen{d.table}, nil }

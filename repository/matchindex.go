@@ -99,7 +99,7 @@ func (r *Repository) openFiles(ctx context.Context) (why string, err error) {
 	switch n := w.Opened().Documents; {
 	case w.ID() == known || known != "" && w.Succeeds() == known:
 	case n > 0:
-		return "", fmt.Errorf("%w: %s holds %d documents that %s did not write", ErrOtherIndex, r.files.dir, n, StoreDir(r.dir))
+		return "", fmt.Errorf("%w: %s holds %d documents that this store did not write", ErrOtherIndex, r.files.dir, n)
 	case known == "":
 		other, err := r.readOtherID(ctx)
 		if err != nil {

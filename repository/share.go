@@ -25,6 +25,9 @@ type Share struct {
 	Coordination *txn.Coordination
 	// Works says that the process runs observers. Other processes only load and read.
 	Works bool
+	// Alone says that no other process uses the table. So an index that the user has to move away
+	// or to replace makes the process fail: nobody else can take the lease.
+	Alone bool
 	// Leases are the leases that a process that works wants to hold (observers.LeaseRank,
 	// observers.LeaseIndex, LeaseGarbage).
 	Leases []string
@@ -122,7 +125,7 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 	o := lease.Options{
 		Place:  place,
 		Lost:   func(err error) { r.pipeline.Fail(err) }, // the pipeline is made later
-		Failed: func(err error) { r.log.Warn("could not take a lease, will try again", zap.Error(err)) },
+		Failed: r.noteNoLease,
 		Resumed: func() {
 			r.log.Warn("other processes see again that this process is alive: it keeps its leases")
 		},
@@ -140,6 +143,15 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 		o.Wants = append(o.Wants, want)
 	}
 	return lease.New(r.db, r.share.Coordination.Liveness, o), nil
+}
+
+// noteNoLease notes that this process could not take a lease.
+func (r *Repository) noteNoLease(err error) {
+	if r.share.Alone && canReplace(err) {
+		r.pipeline.Fail(err)
+		return
+	}
+	r.log.Warn("could not take a lease, will try again", zap.Error(err))
 }
 
 // makeWants makes wants: all leases that this process may hold, with what it does when it gains

@@ -227,6 +227,34 @@ func TestLoaderFoundDead(t *testing.T) {
 	}
 }
 
+// TestAloneWithIndexOfAnother: a process that has the table to itself fails if the index files are
+// those of another repository, because nobody else can take the lease. The files stay as they are.
+func TestAloneWithIndexOfAnother(t *testing.T) {
+	theirs, ours := t.TempDir(), t.TempDir()
+	r := open(t, theirs, repository.Options{})
+	load(t, r, 1, versions(1))
+	closeNow(t, r)
+	swapIndex(t, ours, readFiles(t, repository.IndexDir(theirs)))
+
+	f := newFleet(t)
+	opts := repository.Options{Workers: 2, Backlog: 100, Table: f.table}
+	opts.Share = &repository.Share{Coordination: f.office.Join().Coordination(), Works: true, Alone: true, Leases: []string{observers.LeaseRank, observers.LeaseIndex}}
+	alone := open(t, ours, opts)
+	_, err := loadAll(t.Context(), alone, 1, versions(1), nil)
+	if err == nil {
+		err = alone.Quiesce(t.Context())
+	}
+	if !errors.Is(err, repository.ErrOtherIndex) {
+		t.Errorf("it loads and waits, and then: %v", err)
+	}
+	if err := alone.Close(); !errors.Is(err, repository.ErrOtherIndex) {
+		t.Errorf("it closes: %v", err)
+	}
+	if !sameIndex(t, ours, theirs) {
+		t.Error("the other repository's index files were changed")
+	}
+}
+
 // TestSharedGarbage: the holder of a lease collects garbage while others work and read, and
 // no reader misses a version.
 func TestSharedGarbage(t *testing.T) {
