@@ -109,6 +109,8 @@ type bulkItem struct {
 func (i *bulkItem) result(id string) (busy bool, err error) {
 	e := &statusError{status: i.Index.Status, kind: i.Index.Error.Type, reason: i.Index.Error.Reason}
 	switch {
+	case e.status == 0:
+		return false, unavailable{fmt.Errorf("OpenSearch did not say what became of record %s", id)}
 	case e.status < 300 || e.status == http.StatusConflict:
 		return false, nil
 	case isTemporary(e.status):

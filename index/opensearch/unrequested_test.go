@@ -53,3 +53,33 @@ func TestUnrequested(t *testing.T) {
 		}
 	}
 }
+
+// TestIncompleteAnswers: an answer that lacks what the next request needs is an error. A scan does not begin
+// again, and no record counts as written.
+func TestIncompleteAnswers(t *testing.T) {
+	hit := must(json.Marshal(&record{Kind: kindDocument, Cluster: "one"}))
+	scans := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/_bulk") {
+			io.WriteString(w, `{"items":[{"index":{}}]}`)
+			return
+		}
+		if scans++; scans > 1 {
+			io.WriteString(w, `{"hits":{"hits":[]}}`)
+			return
+		}
+		fmt.Fprintf(w, `{"hits":{"hits":[{"_source":%s}]}}`, hit)
+	}))
+	defer s.Close()
+	shard := must(OpenShard(must(ParseAddress(prefix+s.URL+"/name")), Options{RetryFor: time.Nanosecond}))
+	defer shard.Close()
+	view := View{c: shard.c}
+	err := view.scan(t.Context(), 1, byCluster, nil, nil, func([]*record) (bool, error) { return true, nil })
+	if !errors.Is(err, index.ErrCorrupt) {
+		t.Errorf("scan: %v, want ErrCorrupt", err)
+	}
+	err = shard.c.put(t.Context(), "name", []write{{id: "one", version: 1, line: []byte("{}")}})
+	if !errors.Is(err, search.ErrUnavailable) {
+		t.Errorf("bulk: %v, want ErrUnavailable", err)
+	}
+}

@@ -105,7 +105,11 @@ func (v *View) scan(ctx context.Context, size int, order []object, fields []stri
 		if more, err := fn(list); err != nil || !more || len(hits) < size {
 			return err
 		}
-		body["search_after"] = hits[len(hits)-1].Sort
+		last := &hits[len(hits)-1]
+		if len(last.Sort) != len(order) {
+			return fmt.Errorf("%w: OpenSearch returned document %s without its place in the order", index.ErrCorrupt, last.Source.Cluster)
+		}
+		body["search_after"] = last.Sort
 	}
 }
 
