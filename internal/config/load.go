@@ -128,9 +128,9 @@ const byDefault = "default"
 func excluded(source func(key string) string) error {
 	const least, most = "crawl.revisit_min", "crawl.revisit_max"
 	if where := source(least); where != byDefault {
-		return &Error{Where: where, Key: least, Reason: "is longer than " + most}
+		return &Error{Where: where, Key: least, Reason: "longer than " + most}
 	}
-	return &Error{Where: source(most), Key: most, Reason: "is shorter than " + least + " is by default"}
+	return &Error{Where: source(most), Key: most, Reason: "shorter than " + least + " is by default"}
 }
 
 func notAllowed(where string, s setting, value string) error {
