@@ -178,12 +178,11 @@ func (r *Reader) Check(ctx context.Context) error {
 	return err
 }
 
-func inView[T any](ctx context.Context, r *Reader, do func(*View) (T, error)) (T, error) {
+func inView[T any](ctx context.Context, r *Reader, do func(*View) (T, error)) (out T, err error) {
 	v, err := r.Snapshot(ctx)
 	if err != nil {
-		var zero T
-		return zero, err
+		return out, err
 	}
-	out, err := do(v)
-	return out, errors.Join(err, v.Close())
+	defer func() { err = errors.Join(err, v.Close()) }() // also if do panics
+	return do(v)
 }
