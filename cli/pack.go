@@ -84,6 +84,9 @@ func (a *app) pack(ctx context.Context, paths []string, output string, opts site
 	if err := a.writePack(ctx, output, write); err != nil {
 		return err
 	}
+	if output == "-" {
+		output = "standard output"
+	}
 	_, err := fmt.Fprintf(a.stderr, "packed %s, %s, into %s\n", count(len(paths), "site"), fetchCount(int64(fetches)), output)
 	return err
 }

@@ -167,3 +167,18 @@ func TestCancelledSearch(t *testing.T) {
 		}
 	}
 }
+
+// TestPanicInView: the view of a question that panics is closed, so it keeps no connection.
+func TestPanicInView(t *testing.T) {
+	dir := t.TempDir()
+	openTestWriter(t, dir)
+	r := openTestReader(t, dir)
+	func() {
+		defer func() { _ = recover() }()
+		_, err := inView(t.Context(), r, func(*View) (int, error) { panic("a defect") })
+		t.Errorf("it returned %v", err)
+	}()
+	if n := r.db.Stats().InUse; n != 0 {
+		t.Errorf("%d connections are in use", n)
+	}
+}

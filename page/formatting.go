@@ -140,6 +140,7 @@ type openTag struct {
 	blocks    int // how many of the blocks are not inside it
 }
 
+// mostOpen is how many elements an end tag searches for its own.
 const mostOpen = 256
 
 // startFormatting begins a formatting element. A link also ends the last one, and so does a <nobr>.

@@ -26,7 +26,7 @@ const (
 	mostCopied   = 512 << 20
 )
 
-var errManySegments = errors.New("too many references of the page have paths of very many segments")
+var errManySegments = errors.New("too many URLs before it have paths of very many segments")
 
 // copies takes note of a reference that is left to the parser.
 func (r *Resolver) copies(ref string) error {
@@ -52,7 +52,7 @@ func NewResolver(base URL) *Resolver {
 	return r
 }
 
-// Rebase returns a Resolver for another base of the same page. Both count towards the limit of bytes that
+// Rebase returns a Resolver for another base of the same page or file. Both count towards the limit of bytes that
 // the parser copies.
 func (r *Resolver) Rebase(base URL) *Resolver {
 	other := NewResolver(base)
