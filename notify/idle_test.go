@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,6 +123,38 @@ func TestIdleBeforeBackoff(t *testing.T) {
 		time.Sleep(time.Second)
 		g.wants(1, "a second after fetch")
 	})
+}
+
+// TestShortPauseReleasesLittle: a pause releases a batch at first, and later as many as there are
+// workers. What has not become ready when the next page comes stays debounced.
+func TestShortPauseReleasesLittle(t *testing.T) {
+	index := Observer{Name: "index", Batch: 100, Debounce: time.Minute, IdleAfter: time.Second}
+	inQueue(t, 1000, func(g *debounced) {
+		g.wanted = 2
+		for i := range 600 {
+			g.page(strconv.Itoa(i))
+		}
+		time.Sleep(time.Second)
+		g.wants(100, "after a second")
+		first := g.begin()
+		time.Sleep(500 * time.Millisecond)
+		g.end(first)
+		g.wants(100, "after 1.5 s, when these have run")
+		g.notify("index", "i", "0")
+		g.wants(101, "a row that is notified now does not wait")
+		second := g.begin()
+		time.Sleep(time.Second)
+		g.end(second)
+		g.wants(200, "after 2.5 s, with two workers")
+		third, fourth := g.begin(), g.begin()
+		g.page("next")
+		g.end(third)
+		g.end(fourth)
+		g.wants(0, "after the next page")
+		end := g.addWaiter()
+		defer end()
+		g.wants(202, "the rest, when somebody waits for the end")
+	}, index)
 }
 
 // TestLoaderAtWorkIsNotIdle: idle time counts from the end of the last load.
