@@ -292,6 +292,7 @@ func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options
 		Sources:    crawler.Sources{NoSitemaps: f.noSitemaps, NoFeeds: f.noSitemaps, Icons: f.icons},
 		Memory:     crawler.Memory{Bodies: s.app.cfg.MemoryBytes() / bodiesShare, Rules: s.app.cfg.MemoryBytes() / rulesShare},
 		Quiesce:    s.repo.Quiesce,
+		Loading:    s.repo.Loading,
 		Paused:     s.watchSpace().pause,
 		Loaded: func(ctx context.Context, fetched page.Fetch) error {
 			_, err := s.repo.Load(ctx, &fetched)

@@ -33,6 +33,7 @@ type Crawler struct {
 
 	news    chan struct{}     // holds one value if Wake was called
 	results chan func() error // of finished goroutines; call with mu held
+	flatOut flatOut
 	workers sync.WaitGroup
 
 	// mu guards the fields below. It is never held over anything that can block.

@@ -19,6 +19,7 @@ import (
 func (c *Crawler) Run(ctx context.Context) error {
 	c.begin(ctx)
 	defer c.abort()
+	defer c.flatOut.stop()
 	stop := ctx.Done()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -28,7 +29,8 @@ func (c *Crawler) Run(ctx context.Context) error {
 		if over {
 			break
 		}
-		timer.Reset(wait)
+		c.watchSpeed(time.Now())
+		timer.Reset(c.flatOut.wait(wait))
 		select {
 		case apply := <-c.results:
 			c.apply(apply)

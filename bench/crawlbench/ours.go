@@ -75,6 +75,7 @@ func rudeOptions(r *repository.Repository, concurrency int) crawler.Options {
 			MinDelay: -1, DelayFactor: -1, PerIP: -1, PerDomain: -1, CrawlDelayCap: -1, PerHost: concurrency,
 		},
 		Quiesce: r.Quiesce,
+		Loading: r.Loading,
 		Loaded: func(ctx context.Context, f page.Fetch) error {
 			_, err := r.Load(ctx, &f)
 			return err
