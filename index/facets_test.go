@@ -42,7 +42,7 @@ func TestFacets(t *testing.T) {
 		return res
 	}
 	for _, q := range []string{"harbour", "rope", "harbour after:2022 before:2023-06", "harbour after:2021-09 before:2023-09", "rope lang:pt", "site:b.example", "harbour xylophone", "after:2021",
-		"harbour -site:www.a.example -lang:de", "rope -filetype:txt", "(site:b.example OR lang:pt) rope", "(rope -site:sub.b.example)"} {
+		"harbour -site:www.a.example -lang:de", "rope -filetype:txt", "harbours", "rope -harbours", "(site:b.example OR lang:pt) rope", "(rope -site:sub.b.example)"} {
 		with, without := find(q, true), find(q, false)
 		f := with.Facets
 		if without.Facets != nil {

@@ -60,21 +60,22 @@ func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error)
 	if s.res.AllWords < FillBelow && s.res.Total > s.res.AllWords {
 		b = s.fill
 	}
-	matching := s.matching(s.c.Expr(b))
 	var others []candidate // besides the matches
 	if b == query.AllWords {
 		others = slices.DeleteFunc(bestDocuments(found, math.MaxInt), func(c candidate) bool { return !c.partial })
 	}
-	if err := s.countFacets(ctx, matching, others, f); err != nil {
+	if err := s.countFacets(ctx, b, others, f); err != nil {
 		return nil, err
 	}
 	var err error
-	f.Years, err = s.facetYears(ctx, matching)
+	f.Years, err = s.facetYears(ctx, s.matching(s.c.Expr(b)))
 	return f, err
 }
 
-// countFacets replaces the counts of candidates with those of all matches and of other documents.
-func (s *search) countFacets(ctx context.Context, m Matching, others []candidate, f *Facets) error {
+// countFacets replaces the counts of candidates with those of all matches of a breadth and of other
+// documents.
+func (s *search) countFacets(ctx context.Context, b query.Breadth, others []candidate, f *Facets) error {
+	all := s.c.Expr(b)
 	kinds := []struct {
 		tag  rune
 		list *[]Facet
@@ -87,7 +88,11 @@ func (s *search) countFacets(ctx context.Context, m Matching, others []candidate
 	var sets []Matching
 	for _, k := range kinds {
 		for _, v := range *k.list {
-			sets = append(sets, Matching{query.Tagged(m.Expr, k.tag, v.Value), m.Fetched})
+			expr := all
+			if k.tag == analysis.TagLang {
+				expr = s.narrowed(v.Filter, b)
+			}
+			sets = append(sets, s.matching(query.Tagged(expr, k.tag, v.Value)))
 		}
 	}
 	counts, err := s.from.counts(ctx, sets...)
@@ -109,6 +114,19 @@ func (s *search) countFacets(ctx context.Context, m Matching, others []candidate
 		*k.list = slices.DeleteFunc(list, func(v Facet) bool { return v.Documents == 0 })
 	}
 	return nil
+}
+
+// narrowed returns the expression of the query with lang: added. A query with lang: looks for other forms
+// of its words, and has other stop words.
+func (s *search) narrowed(filter string, b query.Breadth) *query.Expr {
+	c, err := query.Compile(query.Narrow(s.c.Text, filter), stemmersOf(s.from.stemmers), s.c.Verbatim)
+	if err != nil || len(c.Terms) != len(s.c.Terms) { // the query is as long as may be
+		return s.c.Expr(b)
+	}
+	for i, t := range s.c.Terms {
+		c.Terms[i].Common = t.Common
+	}
+	return c.Expr(b)
 }
 
 // facetYears counts the matches by year, beginning with the year of the latest fetch.
