@@ -38,6 +38,9 @@ func lockWriter(ctx context.Context, dir string) (*writerLock, error) {
 	if isBusy(err) {
 		return nil, errors.Join(fmt.Errorf("index %s: %w: stop that process first, or let it do the work", dir, ErrLocked), db.Close())
 	}
+	if IsDamage(err) { // not of the index: a rebuild would not help
+		return nil, errors.Join(fmt.Errorf("index: lock %s: %v: remove this file, which is empty in a sound index", path, err), db.Close())
+	}
 	return nil, errors.Join(fmt.Errorf("index: lock %s: %w", path, openError(err)), db.Close())
 }
 

@@ -126,6 +126,24 @@ func listing(t *testing.T, dir string) string {
 	return b.String()
 }
 
+// TestDamagedLock: a lock that is not a database is no damage of the index, which a rebuild would repair. The
+// error says what to do.
+func TestDamagedLock(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, lockFile)
+	if err := os.WriteFile(path, []byte("not a database"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := OpenWriter(t.Context(), dir, WriterOptions{})
+	if err == nil || IsDamage(err) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "remove this file") {
+		t.Fatalf("%v", err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	openTestWriter(t, dir)
+}
+
 func TestNoIndexYet(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
 	_, err := OpenReader(dir)
