@@ -201,8 +201,8 @@ var quotes = strings.NewReplacer(`"`, "", "“", "", "”", "", "„", "", "«",
 // Table makes the table. The builder must not be used afterwards.
 func (b *Builder) Table() *Table {
 	type place struct {
-		host int
-		key  string
+		host          int
+		key, language string // a filter finds the text in each of its languages
 	}
 	known := make(map[place]int) // in list
 	list := make([]stored, 0, len(b.titles))
@@ -211,7 +211,7 @@ func (b *Builder) Table() *Table {
 			return
 		}
 		b.key.fold(text)
-		at := place{c.host.number, string(b.key.text)}
+		at := place{c.host.number, string(b.key.text), c.language}
 		s := stored{text: text, key: at.key, host: at.host, language: c.language, weight: c.weight}
 		if i, ok := known[at]; !ok {
 			known[at] = len(list)
@@ -229,7 +229,7 @@ func (b *Builder) Table() *Table {
 		}
 	}
 	slices.SortFunc(list, func(x, y stored) int {
-		return cmp.Or(compare(&x, &y), cmp.Compare(b.hostNames[x.host], b.hostNames[y.host]))
+		return cmp.Or(compare(&x, &y), cmp.Compare(b.hostNames[x.host], b.hostNames[y.host]), cmp.Compare(x.language, y.language))
 	})
 	list = list[:min(len(list), maxTexts)]
 	for i := range list {
