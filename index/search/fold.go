@@ -138,11 +138,13 @@ func (s *search) mayReplace(c, best *candidate) bool {
 	return c.alike(best) || c.otherVersion(best) && c.saysTheSame(best)
 }
 
-// preferred compares candidates that are alike. It is negative if a is the one to show.
+// preferred compares candidates that are alike. It is negative if a is the one to show. Addresses may write
+// the version that the query names in several ways, so their numbers do not order these pages. Those of its
+// releases do.
 func (s *search) preferred(a, b *candidate) int {
 	x, _ := s.askedFor(a)
 	y, _ := s.askedFor(b)
-	if x == y && x > 0 {
+	if x == y && x == 2 {
 		return cmp.Or(s.preferredLanguage(a, b), cmp.Compare(b.score, a.score), cmp.Compare(a.url, b.url))
 	}
 	return cmp.Or(

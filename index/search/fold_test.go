@@ -130,6 +130,32 @@ func TestAlike(t *testing.T) {
 	}
 }
 
+// TestPreferred: of pages that are alike, which one a result shows. The second of each pair has the better score.
+func TestPreferred(t *testing.T) {
+	for _, tt := range []struct {
+		query, a, b string
+		first       bool // a is shown
+	}{
+		{"guide", "1.26", "1.25", true},
+		{"guide 1.25", "1.26", "1.25", false},
+		{"guide 1.25", "1.25", "1.25.4", true},
+		{"guide 1.25", "1.25.10", "1.25.9", true}, // its newest release
+		{"guide 1.25", "1.25.10-rc1", "1.25.9", false},
+		{"guide 1.25", "1.25.3", "1.26", true},
+		{"guide 1.25", "1.25.0", "125", false}, // one version
+	} {
+		of := func(version string, score float64) *candidate {
+			u := page.URL("https://a.example/" + version + "/guide")
+			return &candidate{url: u, score: score, language: "en", key: makePageKey(u, "Guide", "en")}
+		}
+		s := &search{language: "en", versions: askedVersions(tt.query)}
+		a, b := of(tt.a, 1), of(tt.b, 2)
+		if got, back := s.preferred(a, b), s.preferred(b, a); (got < 0) != tt.first || (back < 0) == tt.first {
+			t.Errorf("%s: %s before %s is %d, and the other way round %d", tt.query, tt.a, tt.b, got, back)
+		}
+	}
+}
+
 // TestOtherVersion: pages of a host that name two versions, whatever else they are.
 func TestOtherVersion(t *testing.T) {
 	for _, tt := range []struct {
