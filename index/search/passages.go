@@ -81,13 +81,22 @@ func passageWordsOf(words []query.Word) (list []PassageWord) {
 			if strings.HasPrefix(w.Typed, stem[:len(stem)-1]) {
 				begin = strings.TrimSuffix(commonBeginning(stem, w.Typed), "i") // ferries are ferri, and a ferry
 			}
-			if len(begin) >= formLeast && !slices.Contains(p.Beginnings, begin) {
-				p.Beginnings = append(p.Beginnings, begin)
+			p.add(begin)
+			if root := strings.TrimRight(begin, "y"); len(root) < formLeast && (stem == root+"y" || stem == root+"i") {
+				p.add(root + "y") // a fly, and flies
+				p.add(root + "ie")
 			}
 		}
 		list = append(list, p)
 	}
 	return list
+}
+
+// add adds the beginning of a form, unless it is too short.
+func (w *PassageWord) add(begin string) {
+	if len(begin) >= formLeast && !slices.Contains(w.Beginnings, begin) {
+		w.Beginnings = append(w.Beginnings, begin)
+	}
 }
 
 // commonBeginning returns what two words begin with.
