@@ -96,38 +96,61 @@ type replacement struct {
 }
 
 // betterWords returns replacements of words that look misspelled, in order, including
-// words in phrases and after operators.
+// words in phrases and after operators. A word is replaced wherever it is.
 func (s *search) betterWords(ctx context.Context, inUse []*analysis.Stemmer) (list []replacement, err error) {
-	compared := 0
+	c := corrector{search: s, inUse: inUse, better: make(map[wordIn]string)}
 	for _, t := range s.c.Terms {
 		if t.Stop {
 			continue
 		}
 		var tok analysis.Tokenizer
 		for tok.Reset(t.Text); tok.Next(); {
-			if !spelling.Correctable(&tok.Token) || len(list) == suggestWords || compared == suggestCompared {
+			if !spelling.Correctable(&tok.Token) {
 				continue
 			}
 			w := replacement{at: t.At + tok.Token.Start, typed: t.Text[tok.Token.Start:tok.Token.End]}
-			counts, err := s.wordsIn(ctx, []string{w.typed}, t.Column, inUse)
+			word, err := c.correct(ctx, w.typed, wordIn{string(tok.Token.Text), t.Column})
 			if err != nil {
 				return nil, err
 			}
-			have := counts[0]
-			if have > suggestRare || analysis.IsStopWord(string(tok.Token.Text), "") {
-				continue
-			}
-			compared++
-			if w.word, err = s.betterWord(ctx, string(tok.Token.Text), t.Column, have, inUse); err != nil {
-				return nil, err
-			}
-			if w.word != "" {
-				w.word = capitalisedAs(w.typed, w.word)
+			if word != "" {
+				w.word = capitalisedAs(w.typed, word)
 				list = append(list, w)
 			}
 		}
 	}
 	return list, nil
+}
+
+// corrector looks for better words, within the bounds of a search.
+type corrector struct {
+	*search
+	inUse              []*analysis.Stemmer
+	better             map[wordIn]string // "" if there is none
+	compared, replaced int
+}
+
+// wordIn is a folded word in a column.
+type wordIn struct{ word, column string }
+
+// correct returns the word that the user likely meant, or "" if a word does not look misspelled.
+func (c *corrector) correct(ctx context.Context, typed string, w wordIn) (word string, err error) {
+	word, known := c.better[w]
+	if known || c.replaced == suggestWords || c.compared == suggestCompared || analysis.IsStopWord(w.word, "") {
+		return word, nil
+	}
+	counts, err := c.wordsIn(ctx, []string{typed}, w.column, c.inUse)
+	if err != nil {
+		return "", err
+	}
+	if counts[0] <= suggestRare {
+		c.compared++
+		if word, err = c.betterWord(ctx, w.word, w.column, counts[0], c.inUse); word != "" {
+			c.replaced++
+		}
+	}
+	c.better[w] = word
+	return word, err
 }
 
 // capitalisedAs returns a word in lower case, capitalised if the typed one is.
