@@ -86,6 +86,12 @@ func parseSite(value string) (string, error) {
 		return "", &UsageError{fmt.Sprintf("site:%s has a path; site: takes a host, as in site:%s", value, u.Host)}
 	}
 	name, port := strings.Trim(u.Hostname(), "."), u.Port() // people also write .org
+	switch {
+	case strings.Contains(name, "*"):
+		return "", &UsageError{fmt.Sprintf("site:%s has a wildcard; site:example.org also finds subdomains", value)}
+	case strings.ContainsAny(name, "(),"):
+		return "", &UsageError{fmt.Sprintf("site:%s is not a host; for several, write site:example.org OR site:example.com", value)}
+	}
 	if ascii, err := idna.Lookup.ToASCII(name); err == nil {
 		name = ascii
 	}
