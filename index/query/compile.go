@@ -338,7 +338,11 @@ type Word struct {
 	OtherPhrases [][]string
 }
 
-// queryWords returns the distinct words of terms, except those of inurl:.
+// maxWords bounds the words that are compared with each title, heading and anchor. A term may have
+// maxPhrase of them.
+const maxWords = 64
+
+// queryWords returns the first distinct words of terms, except those of inurl:.
 func queryWords(terms []*Term) (list []Word) {
 	seen := make(map[string]bool)
 	for _, t := range terms {
@@ -346,7 +350,7 @@ func queryWords(terms []*Term) (list []Word) {
 			continue
 		}
 		for j, typed := range t.Sequences[0] {
-			if seen[typed] {
+			if seen[typed] || len(list) == maxWords {
 				continue
 			}
 			seen[typed] = true

@@ -85,3 +85,25 @@ func TestNarrow(t *testing.T) {
 		}
 	}
 }
+
+// TestManyWords: names are compared with a bounded number of words, however many a query has.
+func TestManyWords(t *testing.T) {
+	var terms []string
+	for i := range MaxClauses {
+		var words []string
+		for j := range 20 {
+			words = append(words, fmt.Sprint("w", i, "x", j))
+		}
+		terms = append(terms, strings.Join(words, "."))
+	}
+	c, err := Compile(strings.Join(terms, " "), nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(c.Words); n != maxWords || c.Words[0].Typed != "w0x0" || c.Words[n-1].Typed != "w3x3" {
+		t.Errorf("%d words, from %s to %s", n, c.Words[0].Typed, c.Words[n-1].Typed)
+	}
+	if n := len(c.Terms); n != MaxClauses || len(c.Terms[n-1].Sequences[0]) != 20 {
+		t.Errorf("%d terms", n)
+	}
+}
