@@ -124,12 +124,23 @@ func removeOthers(dir string) error {
 	return nil
 }
 
-// Replaced reports whether another file has taken the place of the one that the reader
-// opened: a rebuild has ended, or other files were put there. A reader answers from its own
-// file while it has connections to it. While there is no file at all, Replaced returns false.
-func (r *Reader) Replaced() bool {
+// Replaced reports whether the index has to be opened again to see its newest state: another
+// file has taken the place of the one that the reader opened, because a rebuild has ended or
+// other files were put there, or a writer has changed a file that the reader reads alone. A
+// reader answers from its own file while it has connections to it. While there is no file at
+// all, Replaced returns false.
+func (r *Reader) Replaced() bool { return r.otherFile() || r.alone && r.changed() }
+
+// otherFile reports whether another file is where the file of the reader was.
+func (r *Reader) otherFile() bool {
 	now, err := os.Stat(shardPath(r.dir))
 	return err == nil && !os.SameFile(r.file, now)
+}
+
+// changed reports whether a writer has opened or changed the file since the reader opened it.
+func (r *Reader) changed() bool {
+	now, err := os.Stat(r.path)
+	return err == nil && (now.Size() != r.file.Size() || !now.ModTime().Equal(r.file.ModTime()) || !logIsEmpty(r.path))
 }
 
 // Exists reports whether there is an index in dir.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,5 +118,39 @@ func TestSetAsideAgain(t *testing.T) {
 		if exists(name) {
 			t.Errorf("%s is still there", name)
 		}
+	}
+}
+
+// TestReadAlone: a reader that shares no memory with writers, as on a full disk, has to be opened again once
+// a writer has changed the file. Until then, it returns an error and not an old state.
+func TestReadAlone(t *testing.T) {
+	dir := t.TempDir()
+	w := openTestWriter(t, dir)
+	apply(t, w, generate(3, 1)...)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := openReader(t.Context(), dir, shardPath(dir), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if n, err := r.Count(t.Context()); n != 3 || err != nil || r.Replaced() {
+		t.Errorf("%d documents, %v, replaced %t", n, err, r.Replaced())
+	}
+	w = openTestWriter(t, dir)
+	for _, written := range []func() error{
+		func() error { return w.Apply(t.Context(), generate(5, 2)) }, // to the log
+		w.Close, // which is gone then
+	} {
+		if err := written(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Count(t.Context()); !errors.Is(err, ErrBehind) || !r.Replaced() {
+			t.Errorf("%v, replaced %t", err, r.Replaced())
+		}
+	}
+	if n, err := openTestReader(t, dir).Count(t.Context()); n != 5 || err != nil {
+		t.Errorf("opened again: %d documents, %v", n, err)
 	}
 }

@@ -29,6 +29,7 @@ type Reader struct {
 	meta       meta
 	file       os.FileInfo // for Replaced
 	unchecked  bool        // against the mark
+	alone      bool        // without the memory that readers and writer share: it sees no later state
 
 	completions completions
 }
@@ -73,8 +74,9 @@ func openFile(ctx context.Context, dir, path string) (*Reader, error) {
 	if noSharedMemory(err) && logIsEmpty(path) {
 		// In WAL mode, readers need a file that they share with the writer. A process
 		// that may not write in the directory cannot create it, and no process can on a
-		// full disk. If there is no log, the file would be empty, and a writer that could
-		// fill it could not create it either.
+		// full disk. If there is no log, the file would be empty. If a writer can create it
+		// later, because there is room again or it is another user's, the reader does not see
+		// what it writes; Replaced then says so.
 		r, err = openReader(ctx, dir, path, true)
 	}
 	if err != nil {
@@ -121,7 +123,7 @@ func openReader(ctx context.Context, dir, path string, immutable bool) (*Reader,
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return &Reader{dir: dir, path: path, db: db, statements: statements, names: search.NewNames(), anchors: NewAnchorMatcher(), meta: m, file: file}, nil
+	return &Reader{dir: dir, path: path, db: db, statements: statements, names: search.NewNames(), anchors: NewAnchorMatcher(), meta: m, file: file, alone: immutable}, nil
 }
 
 func exists(path string) bool {

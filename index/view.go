@@ -44,7 +44,7 @@ func (r *Reader) Snapshot(ctx context.Context) (*View, error) {
 	// BEGIN alone takes no snapshot; the first read does.
 	state, err := scanState(tx.StmtContext(ctx, r.statements[selectState]).QueryRowContext(ctx).Scan)
 	if err == nil {
-		if err = behind(m, &r.meta, state.Applied); err != nil && r.Replaced() {
+		if err = behind(m, &r.meta, state.Applied); err != nil && r.otherFile() {
 			err = nil // the files were replaced just now: the mark is that of the new ones
 		}
 	}
