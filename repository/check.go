@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/inspect"
@@ -52,13 +53,43 @@ func (r *Repository) Check(ctx context.Context, tell func(format string, args ..
 	if err != nil {
 		return rep, err
 	}
+	rep.Index.Problems = []string{}
 	here, err := r.hasIndex(ctx)
-	if err != nil || !here {
-		rep.Index.Problems = []string{}
-		return rep, err
+	if err == nil && here {
+		tell("the store is checked; checking the index")
+		err = r.checkIndex(ctx, &rep.Index)
 	}
-	tell("the store is checked; checking the index")
-	return rep, r.checkIndex(ctx, &rep.Index)
+	if err == nil {
+		err = r.checkMissing(ctx, &rep.Index)
+	}
+	return rep, err
+}
+
+// checkMissing checks that there are index files in the directory of this process, if it is one in which a
+// process keeps index files for those that share the table. (Otherwise, opening the files finds out.)
+func (r *Repository) checkMissing(ctx context.Context, rep *IndexReport) error {
+	if !r.shared() || r.other != nil {
+		return nil
+	}
+	here, err := r.place()
+	if err != nil {
+		return err
+	}
+	check := func(h *lease.Holder, dir string) {
+		if h != nil && h.Place.SameDirectory(here) && !index.Exists(dir) {
+			rep.Problems = append(rep.Problems, dir+": the index files are missing: `indexer reindex` rebuilds them from the store")
+		}
+	}
+	if r.shards == nil {
+		h, err := r.IndexHolder(ctx)
+		check(h, IndexDir(r.dir))
+		return err
+	}
+	all, err := r.Shards(ctx)
+	for i, s := range all {
+		check(s.Holder, r.shards.list[i].files.dir)
+	}
+	return err
 }
 
 // indexLooks is how often the index files are compared with the store. A difference that
@@ -67,7 +98,6 @@ const indexLooks = 3
 
 // checkIndex checks the index files.
 func (r *Repository) checkIndex(ctx context.Context, rep *IndexReport) error {
-	rep.Problems = []string{}
 	found := func(err error) error {
 		if index.IsDamage(err) || errors.Is(err, index.ErrBehind) || errors.Is(err, index.ErrForeign) || errors.Is(err, index.ErrNoIndex) {
 			rep.Problems = append(rep.Problems, strings.Split(err.Error(), "\n")...)

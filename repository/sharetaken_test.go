@@ -1,6 +1,9 @@
 package repository_test
 
 import (
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"go.uber.org/zap"
@@ -33,6 +36,43 @@ func TestSharedFilesCatchUp(t *testing.T) {
 	}
 	if n := logged.FilterMessage("the index files were older than the store, and have caught up").Len(); n != 1 {
 		t.Errorf("told %d times that the files have caught up: %v", n, logged.All())
+	}
+	closeNow(t, m.Repository)
+	closeNow(t, loader.Repository)
+}
+
+// TestSharedFilesMissing: check says so if the files that a process keeps are gone, and nothing about the
+// files of other machines.
+func TestSharedFilesMissing(t *testing.T) {
+	f := newFleet(t)
+	loader, dir := f.join(false), t.TempDir()
+	m := f.joinAt(dir, repository.Options{}, true, observers.LeaseRank, observers.LeaseIndex)
+	load(t, loader.Repository, 3, mustReadWeb(t, ownWebs)[:5])
+	indexHolder(t, m)
+	problems := func(of *member) []string {
+		rep, err := of.Check(t.Context(), quietly)
+		if err != nil || rep.Total > 0 {
+			t.Fatalf("check: %+v, %v", rep, err)
+		}
+		return rep.Index.Problems
+	}
+	if list := slices.Concat(problems(m), problems(loader)); len(list) > 0 {
+		t.Errorf("sound files: %q", list)
+	}
+	if err := os.RemoveAll(repository.IndexDir(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if list := problems(m); len(list) != 1 || !strings.Contains(list[0], repository.IndexDir(dir)) {
+		t.Errorf("missing files: %q", list)
+	}
+	if list := problems(loader); len(list) > 0 {
+		t.Errorf("files of another machine: %q", list)
+	}
+	if _, err := m.Reindex(t.Context(), func(int) {}); err != nil {
+		t.Fatal(err)
+	}
+	if list := problems(m); len(list) > 0 {
+		t.Errorf("rebuilt files: %q", list)
 	}
 	closeNow(t, m.Repository)
 	closeNow(t, loader.Repository)
