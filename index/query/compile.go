@@ -31,7 +31,7 @@ type Term struct {
 // conj is a conjunction: a whole query, or one side of an OR.
 type conj struct {
 	parts    []part
-	filter   *Expr // site:, lang: and filetype:
+	filter   *Expr // site:, lang: and filetype:, and groups of them
 	excluded *Expr // what must not match
 }
 
@@ -115,7 +115,7 @@ var tagOf = map[clauseKind]rune{clauseSite: analysis.TagSite, clauseLang: analys
 // only one site.
 func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 	filters := make(map[clauseKind][]*Expr)
-	var excluded []*Expr
+	var excluded, groups []*Expr
 	for _, cl := range list {
 		kind, isTag := tagOf[cl.kind]
 		switch {
@@ -126,10 +126,13 @@ func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 			if err != nil {
 				return out, err
 			}
-			if cl.exclude {
+			switch {
+			case cl.exclude:
 				excluded = append(excluded, p.all((*Term).Expr))
-			} else if len(p.either) > 0 {
+			case slices.ContainsFunc(p.either, func(c conj) bool { return len(c.parts) > 0 }):
 				out.parts = append(out.parts, p)
+			default: // without words, as (site:a.example OR site:b.example)
+				groups = append(groups, p.all((*Term).Expr))
 			}
 		case isTag && cl.exclude:
 			excluded = append(excluded, tag(kind, cl.text))
@@ -144,7 +147,10 @@ func (c *compiler) compile(list []clause, asked bool) (out conj, err error) {
 			out.parts = append(out.parts, c.term(cl, asked)...)
 		}
 	}
-	out.filter = join(OpAnd, join(OpOr, filters[clauseSite]...), join(OpOr, filters[clauseLang]...), join(OpOr, filters[clauseFileType]...))
+	for _, kind := range []clauseKind{clauseSite, clauseLang, clauseFileType} {
+		groups = append(groups, join(OpOr, filters[kind]...))
+	}
+	out.filter = join(OpAnd, groups...)
 	out.excluded = join(OpOr, excluded...)
 	return out, nil
 }
