@@ -3,7 +3,9 @@ package index
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -38,11 +40,21 @@ var (
 // that connections share, and the directory.
 const filesPerConnection = 4
 
-// openError adds syscall.EMFILE to an error if SQLite could not open a file because this
-// process has too many open files. SQLite does not give the reason, so openError finds out
-// whether a connection could open its files now.
-func openError(err error) error {
-	if sqliteCode(err) != sqlite3.SQLITE_CANTOPEN || errors.Is(err, syscall.EMFILE) {
+// openError adds the reason to an error if SQLite could not open a database or a file that belongs
+// to it, because SQLite does not give it: this process may not use the file or its directory, which
+// is fs.ErrPermission, or has too many open files, which is syscall.EMFILE. openError finds out whether
+// the process could open its files now.
+func openError(path string, err error) error {
+	code := sqliteCode(err)
+	if code != sqlite3.SQLITE_CANTOPEN && code != sqlite3.SQLITE_READONLY || errors.Is(err, syscall.EMFILE) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	for _, name := range [...]string{path, path + "-wal", path + "-shm", filepath.Dir(path)} {
+		if denied(name, code == sqlite3.SQLITE_READONLY) {
+			return fmt.Errorf("%w: %s: %w", err, name, fs.ErrPermission)
+		}
+	}
+	if code == sqlite3.SQLITE_READONLY {
 		return err
 	}
 	for range filesPerConnection {
@@ -61,7 +73,7 @@ func openError(err error) error {
 // explain says what failed on which index. It marks damage as such, and names the file,
 // because SQLite does neither.
 func explain(dir, path, what string, err error) error {
-	err = openError(err)
+	err = openError(path, err)
 	if !IsDamage(err) || errors.Is(err, ErrCorrupt) {
 		return fmt.Errorf("index %s: %s: %w", dir, what, err)
 	}

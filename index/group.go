@@ -125,11 +125,11 @@ func (w *Writer) commit(group []*request) {
 // transaction applies requests in one SQLite transaction.
 func (w *Writer) transaction(group []*request) error {
 	if err := w.tx.begin(); err != nil {
-		return fmt.Errorf("index %s: begin: %w", w.dir, err)
+		return fmt.Errorf("index %s: begin: %w", w.dir, openError(w.path, err))
 	}
 	for _, r := range group {
 		if err := r.run(w.tx); err != nil {
-			return fmt.Errorf("index %s: %w", w.dir, errors.Join(err, w.tx.rollback()))
+			return fmt.Errorf("index %s: %w", w.dir, errors.Join(openError(w.path, err), w.tx.rollback()))
 		}
 	}
 	if err := w.tx.commit(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"modernc.org/sqlite"
@@ -30,6 +31,9 @@ func lockWriter(ctx context.Context, dir string) (*writerLock, error) {
 	conn, err := db.Conn(ctx)
 	if err == nil {
 		_, err = conn.ExecContext(ctx, "BEGIN EXCLUSIVE")
+		if err == nil && denied(path, true) {
+			err = fs.ErrPermission // a database that this process may only read is not locked exclusively
+		}
 		if err == nil {
 			return &writerLock{db, conn}, nil
 		}
@@ -41,7 +45,7 @@ func lockWriter(ctx context.Context, dir string) (*writerLock, error) {
 	if IsDamage(err) { // not of the index: a rebuild would not help
 		return nil, errors.Join(fmt.Errorf("index: lock %s: %v: remove this file, which is empty in a sound index", path, err), db.Close())
 	}
-	return nil, errors.Join(fmt.Errorf("index: lock %s: %w", path, openError(err)), db.Close())
+	return nil, errors.Join(fmt.Errorf("index: lock %s: %w", path, openError(path, err)), db.Close())
 }
 
 func (l *writerLock) release() error {

@@ -68,7 +68,7 @@ func checkFile(ctx context.Context, path string) error {
 		if c := sqliteCode(err); c == sqlite3.SQLITE_NOTADB || c == sqlite3.SQLITE_CORRUPT {
 			return foreign("not an SQLite database")
 		}
-		return fmt.Errorf("%s: %w", path, openError(err))
+		return fmt.Errorf("%s: %w", path, openError(path, err))
 	}
 	if app != applicationID {
 		return foreign("an SQLite database of another program")
