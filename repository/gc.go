@@ -44,6 +44,11 @@ func (r *Repository) Collect(ctx context.Context, tell func(format string, args 
 	if f.Collected, err = r.db.Collect(ctx, txn.CollectOptions{Answers: r.pipeline, Progress: progress}); err != nil {
 		return nil, err
 	}
+	if !r.shared() { // every export that is still to come has begun at the safe point or later
+		if err := r.files.prune(ctx, f.SafePoint); err != nil {
+			return nil, fmt.Errorf("forget which documents were removed from the index: %w", err)
+		}
+	}
 	if local != nil {
 		tell("%d records removed; returning their space to the disk", f.Removed())
 		if err := local.Reclaim(ctx); err != nil {

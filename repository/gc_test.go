@@ -2,9 +2,11 @@ package repository_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -43,12 +45,19 @@ func TestRewritten(t *testing.T) {
 	web := mustReadWeb(t, ownWebs)
 	rng := testenv.Random(t)
 	var last []page.Fetch
-	r := open(t, t.TempDir(), repository.Options{Collect: true})
+	dir := t.TempDir()
+	r := open(t, dir, repository.Options{Collect: true})
 	for round := range rounds {
 		last = rewritten(rng, web, round)
 		load(t, r, 4, last)
 	}
+	if n := removedDocuments(t, dir); n == 0 {
+		t.Error("the index does not know which documents were removed")
+	}
 	freed := collect(t, r)
+	if n := removedDocuments(t, dir); n > 0 {
+		t.Errorf("the index still knows %d documents that were removed", n)
+	}
 	digest := digestOf(t, r)
 	wantSound(t, r, digest)
 	wantFit(t, r)
@@ -66,6 +75,20 @@ func TestRewritten(t *testing.T) {
 	if ratio > 2 {
 		t.Errorf("%d rounds take %.2f times what the last one takes", rounds, ratio)
 	}
+}
+
+// removedDocuments counts the documents that the index files know as removed.
+func removedDocuments(t *testing.T, dir string) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(repository.IndexDir(dir), "shard-000.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRow("SELECT count(*) FROM tombstones").Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func collect(t *testing.T, r *repository.Repository) *repository.Freed {

@@ -89,6 +89,16 @@ func (f *indexFiles) write(do func(observers.Sink) error) error {
 	return nil
 }
 
+// prune forgets documents that were removed below a Seq. It does nothing if the index is not files.
+func (f *indexFiles) prune(ctx context.Context, below uint64) error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.own == nil {
+		return nil
+	}
+	return fileError(f.own.PruneTombstones(ctx, below))
+}
+
 // replace rebuilds the index: it makes writers also write to next, fills next, and installs it in
 // place of the current index. After an error it discards next, unless next was installed.
 func (f *indexFiles) replace(ctx context.Context, next NextIndex, fill func() error, install func() (installed bool, err error)) (err error) {
