@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -128,7 +129,13 @@ func (t *tables) flushLengths() error {
 		blocks.set(id, n)
 	}
 	for _, block := range slices.Sorted(maps.Keys(blocks)) {
-		if err := t.exec("INSERT OR REPLACE INTO lengths(block, tokens) VALUES(?,?)", block, blocks[block]); err != nil {
+		var err error
+		if len(bytes.Trim(blocks[block], "\x00")) == 0 { // ids are not used again, so these rows would become many
+			err = t.exec("DELETE FROM lengths WHERE block=?", block)
+		} else {
+			err = t.exec("INSERT OR REPLACE INTO lengths(block, tokens) VALUES(?,?)", block, blocks[block])
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -116,3 +116,35 @@ func sameIndex(t *testing.T, got, want *Reader, urls []page.URL, rng *rand.Rand)
 		same("completions of "+q.Typed, func(r *Reader) (any, error) { return r.Complete(t.Context(), q) })
 	}
 }
+
+// TestLengthsOfRemovedDocuments: blocks of lengths go with their last documents.
+func TestLengthsOfRemovedDocuments(t *testing.T) {
+	w := openTestWriter(t, t.TempDir())
+	r := openTestReader(t, w.dir)
+	blocks := func() (n int) {
+		if err := r.db.QueryRow("SELECT count(*) FROM lengths").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	var docs, gone []Change
+	for i := range 2*lengthBlock + 10 {
+		d := &Document{Cluster: key(fmt.Sprint(i)), Seq: 1, URL: page.URL(fmt.Sprintf("https://a.example/%d", i)), Text: "rope"}
+		docs, gone = append(docs, Upsert(d)), append(gone, Delete(d.Cluster, 2))
+	}
+	apply(t, w, docs...)
+	if n := blocks(); n != 3 {
+		t.Errorf("%d blocks of %d documents", n, len(docs))
+	}
+	apply(t, w, gone[:lengthBlock-2]...) // ids begin with 1, so one is left in the first block
+	if n := blocks(); n != 3 {
+		t.Errorf("%d blocks with documents", n)
+	}
+	apply(t, w, gone[lengthBlock-2:2*lengthBlock]...)
+	if n := blocks(); n != 1 {
+		t.Errorf("%d blocks of %d documents", n, 10)
+	}
+	if res, err := r.Search(t.Context(), "rope", search.Options{}); err != nil || res.Total != 10 {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
