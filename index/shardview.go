@@ -119,8 +119,9 @@ func (s *viewShard) counts(ctx context.Context, list []search.Matching) ([]int, 
 }
 
 // mostTied bounds how many documents with the same score as the last of the best are
-// examined. If there are more, those that were indexed first are examined.
-const mostTied = 1000
+// examined. If there are more, those that were indexed first are examined. It is more than a search
+// asks for, so the same documents are examined for each page of a result.
+const mostTied = 2500
 
 // best returns the best documents by BM25, and how many match. Equal scores are ordered by
 // URL, so that a longer list begins with the shorter one, in any division into shards.
@@ -144,7 +145,7 @@ func (s *viewShard) best(ctx context.Context, q *search.BestQuestion) ([]search.
 	}
 	top := bestOf(ids, scores[0], q.N)
 	if n := len(top); n > 0 && n < len(ids) {
-		top = append(top, tiedWith(top[n-1], ids, scores[0])...)
+		top = withTied(top, ids, scores[0])
 	}
 	list, err := s.rows(ctx, top)
 	if err != nil {
@@ -172,10 +173,13 @@ func (s *viewShard) withURL(ctx context.Context, ids []int64, urls []string) (li
 	return list, err
 }
 
-// tiedWith returns the documents after last, in the order of bestOf, that have the same score.
-func tiedWith(last scored, ids []int64, scores []float64) (list []scored) {
+// withTied returns a list in the order of bestOf with more of the documents that have the same score as
+// its last one, up to mostTied of them.
+func withTied(list []scored, ids []int64, scores []float64) []scored {
+	last := list[len(list)-1]
+	first := slices.IndexFunc(list, func(s scored) bool { return s.text == last.text })
 	for i, id := range ids {
-		if scores[i] == last.text && id > last.id && len(list) < mostTied {
+		if scores[i] == last.text && id > last.id && len(list)-first < mostTied {
 			list = append(list, scored{id, scores[i]})
 		}
 	}

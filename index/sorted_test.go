@@ -67,3 +67,32 @@ func TestSorted(t *testing.T) {
 		}
 	}
 }
+
+// TestManyTied: the pages of a result are parts of one list, however many documents have equal scores.
+func TestManyTied(t *testing.T) {
+	w := openTestWriter(t, t.TempDir())
+	var changes []Change
+	for i := range 3000 {
+		u := page.URL(fmt.Sprintf("https://site%d.example/%d", i%50, 9000-i))
+		changes = append(changes, Upsert(&Document{Cluster: key(string(u)), Seq: 1, URL: u, Title: fmt.Sprint("page", i), Text: "rope"}))
+	}
+	apply(t, w, changes...)
+	r := openTestReader(t, w.dir)
+	find := func(offset, limit int) (urls []page.URL) {
+		res, err := r.Search(t.Context(), "rope", search.Options{Offset: offset, Limit: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range res.Hits {
+			urls = append(urls, h.URL)
+		}
+		return urls
+	}
+	all := find(0, search.MaxResults)
+	for offset := 0; offset < len(all); offset += 90 {
+		limit := min(90, len(all)-offset)
+		if got := find(offset, limit); !slices.Equal(got, all[offset:offset+limit]) {
+			t.Fatalf("the hits from %d are not those of all: %q, want %q", offset, got, all[offset:offset+limit])
+		}
+	}
+}
