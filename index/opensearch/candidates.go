@@ -35,7 +35,8 @@ type content struct {
 const firstLook = 300
 
 // best scores the candidates that the server proposes. If the question asks for more than
-// firstLook documents, those that the server finds less promising follow the others.
+// firstLook documents, those that the server finds less promising follow the others in its order, so
+// that a longer list begins with a shorter one.
 func (s *session) best(ctx context.Context, q *search.BestQuestion) ([]search.Found, int, error) {
 	filter, err := s.fetched(ctx, q.Fetched)
 	if err != nil {
@@ -64,12 +65,11 @@ func (s *session) best(ctx context.Context, q *search.BestQuestion) ([]search.Fo
 	if err != nil {
 		return nil, 0, err
 	}
-	if n := len(first); n > 0 { // all of these may have been removed meanwhile
-		for i := range rest {
-			rest[i].Score = min(rest[i].Score, first[n-1].Score)
-		}
-	}
+	slices.SortFunc(first, search.BetterFound)
 	found := append(first, rest...)
+	for i := max(len(first), 1); i < len(found); i++ {
+		found[i].Score = min(found[i].Score, found[i-1].Score)
+	}
 	if q.URLs != nil { // the server searches all URLs of a document
 		found = slices.DeleteFunc(found, func(f search.Found) bool { return !slices.Contains(q.URLs, string(f.URL)) })
 	}
@@ -91,7 +91,6 @@ func (s *session) scored(ctx context.Context, hits []searchHit, q *search.BestQu
 		f.Score = scores[0]
 		found = append(found, f)
 	}
-	slices.SortFunc(found, search.BetterFound)
 	return found, nil
 }
 

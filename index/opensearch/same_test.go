@@ -218,7 +218,8 @@ func sameSimilar(t *testing.T, theirs *search.Shards, ours *index.Reader) {
 }
 
 // TestManyMatches: facets of a result with more documents than are counted by value say
-// at least, as in index files. With more than 300 matches, the total and the counts are exact.
+// at least, as in index files. With more than 300 matches, the total and the counts are exact,
+// and pages are parts of one list.
 func TestManyMatches(t *testing.T) {
 	x, a := openTest(t)
 	w, r := files(t)
@@ -227,20 +228,27 @@ func TestManyMatches(t *testing.T) {
 		var some []index.Change
 		for i := from; i < min(n, from+500); i++ {
 			some = append(some, index.Upsert(&index.Document{Cluster: page.ContentKey{byte(i), byte(i >> 8), 1}, Seq: uint64(i + 1), URL: page.URL(fmt.Sprintf("https://h%d.example/%d", i%3, i)),
-				Title: "Rope", Text: fmt.Sprintf("the rope number%d", i), Language: []string{"en", "de"}[i%2], FetchedAt: time.Date(2020+i%4, 1, 1, 0, 0, 0, 0, time.UTC)}))
+				Title: "Rope", Text: fmt.Sprintf("the rope number%d", i) + strings.Repeat(" knot", i*7919%23), Language: []string{"en", "de"}[i%2], FetchedAt: time.Date(2020+i%4, 1, 1, 0, 0, 0, 0, time.UTC)}))
 		}
 		if err := errors.Join(w.Apply(t.Context(), some), x.Apply(t.Context(), some)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	theirs, ours := searchers(t, a, r)
+	all := must(theirs.Search(t.Context(), "rope", search.Options{Limit: 400})).Hits
+	for offset := 0; offset < len(all); offset += 40 {
+		got := must(theirs.Search(t.Context(), "rope", search.Options{Limit: 40, Offset: offset})).Hits
+		if !reflect.DeepEqual(got, all[offset:min(offset+40, len(all))]) {
+			t.Errorf("the hits from %d are not those of all", offset)
+		}
+	}
 	opts := search.Options{Facets: true}
 	for _, q := range []string{"rope", "rope site:h1.example", "rope lang:de", "number7", "rope after:2022"} {
 		want, got := must(ours.Search(t.Context(), q, opts)), must(theirs.Search(t.Context(), q, opts))
 		if got.Total != want.Total || got.AllWords != want.AllWords || got.Facets.AtLeast != want.Facets.AtLeast {
 			t.Errorf("%q: %d documents, %d with all words, at least %t; want %d, %d, %t", q, got.Total, got.AllWords, got.Facets.AtLeast, want.Total, want.AllWords, want.Facets.AtLeast)
 		}
-		for _, f := range []*search.Facets{got.Facets, want.Facets} { // all documents have the same score
+		for _, f := range []*search.Facets{got.Facets, want.Facets} { // equal counts are in the order of the candidates
 			for _, list := range [][]search.Facet{f.Sites, f.Languages, f.Types} {
 				slices.SortFunc(list, func(a, b search.Facet) int { return strings.Compare(a.Value, b.Value) })
 			}
