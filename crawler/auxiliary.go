@@ -70,6 +70,7 @@ type auxiliary struct {
 	forward     int            // how many visits it may bring forward; reserved from the announcer's claims
 	large       bool           // it is larger than smallFile
 	counted     bool           // among the files of its host, which redirected here
+	allowed     bool           // by the rules in force; if not, that is not known yet
 }
 
 // auxQueue holds the auxiliary requests of a host.
@@ -96,18 +97,6 @@ func (q *auxQueue) take() {
 	q.busy++
 }
 
-// dropAux removes requests that are not allowed from the front. The rules may have changed since
-// they were queued.
-func (h *host) dropAux() {
-	q := &h.aux
-	for len(q.queue) > 0 && !h.allowed(q.queue[0].url) {
-		if h.probeNext() {
-			h.soft.giveUp()
-		}
-		q.queue = q.queue[1:]
-	}
-}
-
 // forgetAfter is when a file may be read again. Another host announces its files once in
 // passInterval, at any time between two passes of this host. But it may come to a file of an
 // index sooner after the start of its pass than the day before, so forgetAfter is less.
@@ -129,13 +118,13 @@ func (q *auxQueue) push(s auxiliary, most int, now time.Time) {
 	if !s.counted {
 		q.files[s.kind]++
 	}
-	s.counted, q.seen[s.url] = true, true
+	s.counted, s.allowed, q.seen[s.url] = true, false, true
 	q.queue = append(q.queue, s)
 }
 
 // again queues once more a file that could not be read.
 func (q *auxQueue) again(s auxiliary) {
-	s.forward = 0
+	s.forward, s.allowed = 0, false // the rules may have changed
 	q.queue = append(q.queue, s)
 }
 

@@ -111,7 +111,8 @@ func (h *host) needsRefill(now time.Time, low int) bool {
 
 // hasWork reports whether there is something to request now, if politeness permits.
 func (h *host) hasWork(now time.Time) bool {
-	return len(h.jobs.ready) > 0 || len(h.aux.queue) > 0 || h.aux.passDue(now)
+	jobs, files := h.mayRequest(now)
+	return jobs || files || h.aux.passDue(now)
 }
 
 // next is when a host without work has something to request again.

@@ -184,11 +184,13 @@ func TestPassOfAHostThatStays(t *testing.T) {
 		c.queueProbe(h)
 		allowed := h.group
 		h.group = robots.Parse([]byte("User-agent: *\nDisallow: /")).Group("indexer")
-		h.dropAux()
+		h.unsift()
+		c.sift(h)
+		c.apply(<-c.results)
 		if len(h.aux.queue) > 0 || h.soft.under > 0 {
 			t.Errorf("%d requests that are not allowed wait, and %d probes are under way", len(h.aux.queue), h.soft.under)
 		}
-		h.group, h.aux.passing = allowed, false
+		h.group, h.aux.passing, h.aux.read = allowed, false, time.Time{}
 		c.beginPass(h, now)
 		c.queueProbe(h)
 		c.crowded, h.dirty, h.soft.Asked = true, true, now

@@ -71,10 +71,10 @@ func (c *Crawler) nextRequest(h *host, now time.Time) (r *request, until time.Ti
 	if !h.obeysRules() {
 		return nil, h.policy.Until
 	}
-	h.dropAux()
-	c.endPass(h, now) // what was dropped may have been the last of it
-	c.probeIfDue(h, now)
-	jobs, files := len(h.jobs.ready) > 0, len(h.aux.queue) > 0
+	if jobs, _ := h.mayRequest(now); jobs {
+		c.probeIfDue(h, now)
+	}
+	jobs, files := h.mayRequest(now)
 	switch {
 	case files && (!jobs || h.probeNext() || h.aux.turn && !c.tooMany(h, &h.aux.queue[0], now)):
 		s := h.aux.queue[0]

@@ -23,7 +23,7 @@ import (
 //   4. It waits for requests under way for URLs that are now disallowed: their visits
 //      would queue them again.
 //   5. It does not handle jobs in memory. They are checked when the rules change
-//      (host.sift), and refused before the check begins.
+//      (Crawler.sift), and refused before the check begins.
 //
 // A robots.txt that cannot be reached changes no rules: an unreachable server causes no
 // permanent refusal.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/crawler/robots"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )
@@ -183,5 +184,51 @@ func TestRobotsTxtWithAQuery(t *testing.T) {
 		if want := []page.URL{"https://a.example/robots.txt"}; !slices.Equal(loaded, want) {
 			t.Errorf("%q was loaded, want %q", loaded, want)
 		}
+	})
+}
+
+// The crawler asks robots.txt about jobs and files while others may hold its lock, and requests
+// none of them before. If the rules change meanwhile, it asks again.
+func TestSift(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New(Options{Sources: Sources{NoProbe: true}}, newFrontier(), newWeb(), nil)
+		c.begin(t.Context())
+		now := time.Now()
+		h := loadedHost(c, "https://a.example")
+		h.marked, h.aux.read = true, now
+		obey := func(rules string) {
+			h.policy = robots.Policy{Verdict: robots.AllowAll, Until: now.Add(time.Hour)}
+			h.group = robots.Parse([]byte("User-agent: *\n" + rules)).Group("indexer")
+			h.held = h.group.Fingerprint()
+			h.unsift()
+		}
+		obey("Disallow: /old")
+		h.jobs.exhausted, h.jobs.ready = true, []Job{{URL: "https://a.example/old"}, {URL: "https://a.example/new"}}
+		for _, u := range []page.URL{"https://a.example/old.xml", "https://a.example/new.xml"} {
+			h.aux.push(auxiliary{url: u}, 2, now)
+		}
+		c.advance(h, now)
+		if r, _ := c.nextRequest(h, now); r != nil || len(h.jobs.ready) != 2 || len(h.aux.queue) != 2 {
+			t.Errorf("before an answer: the request %v, %d jobs, %d files", r, len(h.jobs.ready), len(h.aux.queue))
+		}
+		obey("Disallow: /new")
+		c.apply(<-c.results)
+		if len(h.jobs.ready) != 2 || len(h.aux.queue) != 2 || !h.mustSift(now) {
+			t.Errorf("by rules that hold no more, %d of 2 jobs and %d of 2 files are left", len(h.jobs.ready), len(h.aux.queue))
+		}
+		c.advance(h, now)
+		h.aux.push(auxiliary{url: "https://a.example/late.xml"}, 3, now)
+		c.apply(<-c.results)
+		if len(h.jobs.refused) != 1 || h.jobs.refused[0].URL != "https://a.example/new" || len(h.aux.queue) != 2 || h.mustSift(now) {
+			t.Errorf("refused %v, kept the files %v", h.jobs.refused, h.aux.queue)
+		}
+		if r, _ := c.nextRequest(h, now); r == nil || r.url != "https://a.example/old" {
+			t.Errorf("the first request is %v", r)
+		}
+		h.aux.take()
+		if !h.mustSift(now) {
+			t.Error("the file that was queued meanwhile counts as allowed")
+		}
+		c.workers.Wait()
 	})
 }

@@ -10,6 +10,7 @@ import (
 //
 //	its state is not loaded           load it, when there is room for its rules
 //	it had its turn, others wait      evict it for now
+//	jobs and files wait for that      ask robots.txt about them
 //	the frontier may have jobs        read some
 //	jobs that robots.txt disallows    refuse them
 //	the rules have changed            check known URLs against them, some at a time
@@ -19,7 +20,7 @@ import (
 //	nothing                           keep it for a while, then evict it
 //
 // A request starts only when the host need not be left alone (pace) and all its slots
-// are available (slot). The order of the first six does not matter for politeness: they
+// are available (slot). The order of the first seven does not matter for politeness: they
 // send nothing to the host.
 
 // hostState is what a host is waiting for.
@@ -90,12 +91,13 @@ func (c *Crawler) advance(h *host, now time.Time) {
 
 // housekeep starts at most one store operation for the host.
 func (c *Crawler) housekeep(h *host, now time.Time) {
-	h.sift(now)
 	if h.aux.passDue(now) {
 		c.beginPass(h, now)
 	}
 	switch {
 	case h.op != "":
+	case h.mustSift(now):
+		c.sift(h)
 	case h.urgent:
 		c.save(h)
 	case len(h.jobs.refused) > 0:

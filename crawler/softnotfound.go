@@ -226,7 +226,7 @@ func (c *Crawler) queueProbe(h *host) {
 		return // without a probe nothing is concluded
 	}
 	h.soft.under++
-	h.aux.queue = append([]auxiliary{{kind: auxProbe, url: u}}, h.aux.queue...)
+	h.aux.queue = append([]auxiliary{{kind: auxProbe, url: u, allowed: true}}, h.aux.queue...)
 }
 
 // fetchProbe requests a probe.

@@ -151,33 +151,6 @@ func (c *Crawler) refill(h *host) {
 	})
 }
 
-// sift separates the jobs that robots.txt disallows. A robots.txt that cannot be
-// reached disallows everything for now, but refuses nothing; the same holds for one
-// that has to be fetched again first.
-func (h *host) sift(now time.Time) {
-	b := &h.jobs
-	if b.sifted || h.group == nil || !h.rulesKnown(now) {
-		return
-	}
-	b.sifted = true
-	kept := b.ready[:0]
-	for _, j := range b.ready {
-		if h.allowed(j.URL) {
-			kept = append(kept, j)
-		} else {
-			b.refused = append(b.refused, j)
-		}
-	}
-	clear(b.ready[len(kept):])
-	b.ready = kept
-}
-
-// allowed checks a URL against the host's rules.
-func (h *host) allowed(u page.URL) bool {
-	ok, _ := h.group.Allowed(u)
-	return ok
-}
-
 // locate returns the address of a host that was never asked. If that fails it returns
 // the zero address; the request will report the reason.
 func (c *Crawler) locate(ctx context.Context, key string) netip.Addr {
