@@ -179,6 +179,7 @@ func (a *app) crawlIn(ctx context.Context, s *session, from foundSeeds, f *crawl
 	if len(from.urls) == 0 && !known {
 		return a.noCrawl()
 	}
+	s.continues = known
 	if err := s.crawl.Begin(ctx, s.repo.DB(), config, from.urls); err != nil {
 		return err
 	}
@@ -285,7 +286,7 @@ const (
 
 func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options {
 	o := crawler.Options{
-		Concurrency: f.concurrency, Follow: f.follow, Bare: bare, Log: s.app.log,
+		Concurrency: f.concurrency, Follow: f.follow, Bare: bare, Continues: s.continues, Log: s.app.log,
 		Politeness: f.politeness(),
 		Revisits:   crawler.Revisits{FirstInterval: f.first, MinInterval: f.least, MaxInterval: f.most},
 		Limits:     crawler.Limits{Pages: f.pages, Bytes: f.bytes, Time: f.time},

@@ -36,7 +36,8 @@ type session struct {
 	// answer the requests that this one no longer answers.
 	leaving atomic.Bool
 
-	asked []frontier.Asked // the URLs of crawl --again
+	asked     []frontier.Asked // the URLs of crawl --again
+	continues bool             // there was a crawl before
 
 	deployment *deployment // nil for a store in the data directory
 	describing *describing // of a deployment

@@ -43,6 +43,10 @@ type Options struct {
 	// https cannot be reached, the same URL with http is added to the frontier.
 	Bare []page.URL
 
+	// Continues says that there may have been a run on this frontier before, which may have
+	// been killed a moment ago.
+	Continues bool
+
 	// Paused says why no request may start for the moment (the disk is full, say); ""
 	// lets the crawl continue. It is called about once a second and must not block. A
 	// store operation that fails while Paused gives a reason does not end the crawl.

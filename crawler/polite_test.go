@@ -1,8 +1,11 @@
 package crawler
 
 import (
+	"errors"
 	"fmt"
+	"net/netip"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/webindexer/indexer/crawler/fetch"
@@ -91,4 +94,35 @@ func checkAddresses(t testing.TB, w *web, groups map[string][]*call, delay time.
 			}
 		}
 	}
+}
+
+// A run is killed while it asks a host. The next one first comes to a host at the same address,
+// which was never asked.
+func TestNewHostAfterKill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://b.example/0")
+		w.locates = true
+		for _, host := range []string{"https://a.example", "https://b.example"} {
+			chain(t, w, host, 1, 0)
+			w.addrs[page.URL(host+"/").Host()] = netip.MustParseAddr("192.0.2.1")
+		}
+		first := newCrawler(Options{}, f, w, nil)
+		w.watch = first.Abort
+		if err := first.Run(t.Context()); !errors.Is(err, ErrAborted) {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.watch = nil
+		if _, err := f.Add(t.Context(), Finding{URLs: []Found{{URL: "https://a.example/0"}}, Depth: 1}); err != nil {
+			t.Fatal(err)
+		}
+		second := newCrawler(Options{Continues: true, Memory: Memory{Hosts: 1}}, f, w, nil)
+		if err := second.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		calls := w.byStart()
+		if gap := calls[1].start.Sub(calls[0].end); HostOf(calls[1].url) != "https://a.example" || gap < time.Second {
+			t.Errorf("%s was requested %v after %s", calls[1].url, gap, calls[0].url)
+		}
+	})
 }

@@ -75,12 +75,13 @@ func (c *Crawler) loadHost(h *host) {
 }
 
 // resume keeps the first request of this run apart from the last one of an earlier run,
-// which may have been killed a moment ago. In a crawl of several it keeps the first
+// which may have been killed a moment ago. This includes hosts that were never asked: they may
+// share an address with one that was. In a crawl of several it keeps the first
 // request to the host, its address and its domain apart from the last one of the crawler
 // that had the partition before.
 func (c *Crawler) resume(h *host, now time.Time) {
 	u, err := h.robotsURL()
-	if err != nil || !h.stored && c.shared == nil {
+	if err != nil || !h.stored && !c.opts.Continues && c.shared == nil {
 		return
 	}
 	since := c.gained(h)
