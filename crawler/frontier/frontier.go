@@ -65,7 +65,11 @@ type ref struct {
 	entry schema.FrontierEntry
 }
 
-// Hosts implements crawler.Frontier. It seeks from host to host in the queue.
+// hostRows is how many rows of one host Hosts reads before it seeks the next host. A seek reads
+// hundreds of rows.
+const hostRows = 64
+
+// Hosts implements crawler.Frontier. It skips long queues.
 func (f *Frontier) Hosts(ctx context.Context, after string, n int) ([]string, error) {
 	tx, err := f.db.Begin(ctx)
 	if err != nil {
@@ -77,20 +81,26 @@ func (f *Frontier) Hosts(ctx context.Context, after string, n int) ([]string, er
 		start = schema.NextQueueHost(after)
 	}
 	var hosts []string
-	for len(hosts) < n {
-		host := ""
+	for more := true; more; {
+		more = false
+		rows := 0 // of the last host
 		err := tx.Scan(ctx, schema.GroupQueue, start, "", func(row string, _ []txn.Version) error {
-			host = schema.QueueHost(row)
-			return txn.ErrStop
+			host := schema.QueueHost(row)
+			if last := len(hosts) - 1; last < 0 || hosts[last] != host {
+				if len(hosts) == n {
+					return txn.ErrStop
+				}
+				hosts, rows = append(hosts, host), 0
+			}
+			if rows++; rows == hostRows {
+				more, start = len(hosts) < n, schema.NextQueueHost(host)
+				return txn.ErrStop
+			}
+			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("frontier: list hosts: %w", err)
 		}
-		if host == "" {
-			break
-		}
-		hosts = append(hosts, host)
-		start = schema.NextQueueHost(host)
 	}
 	return hosts, nil
 }
