@@ -112,7 +112,8 @@ type offers struct {
 // known at a greater depth. It returns the URL that was added: the one found, or the
 // one that the rules want instead (without a session id); "" if nothing is new.
 func (o *offers) offer(ctx context.Context, f finding) (page.URL, error) {
-	if o.known != nil && o.known.covers(f.url, f.depth) {
+	kept := f.kept && f.url.Query() != ""
+	if o.known != nil && !kept && o.known.covers(f.url, f.depth) {
 		return "", nil
 	}
 	old, known, err := o.read(ctx, f.url)
@@ -121,6 +122,11 @@ func (o *offers) offer(ctx context.Context, f finding) (page.URL, error) {
 	}
 	if known && old.Resource {
 		return "", o.promote(ctx, f, old)
+	}
+	if known && old.Lapsed && kept {
+		old.Depth, old.Kept = min(old.Depth, f.depth), true
+		resume(o.tx, f.url, old, "found in "+f.source+", as the target of a redirect or a canonical link")
+		return f.url, nil
 	}
 	if known {
 		return "", o.approach(ctx, f.url, old, f.depth)
@@ -142,7 +148,6 @@ func (o *offers) offer(ctx context.Context, f finding) (page.URL, error) {
 		f.hops++
 		return o.offer(ctx, f)
 	}
-	kept := f.kept && f.url.Query() != ""
 	if !kept && f.url.Query() != "" && d.Rule != "scope.seed" {
 		what, first, err := o.params.sort(ctx, f.url, f.several)
 		if err != nil {

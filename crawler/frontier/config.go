@@ -184,13 +184,19 @@ func queueSeed(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	return nil
 }
 
-// seeded moves a URL that was known before to depth 0.
+// seeded makes a seed of a URL that was known before: it moves to depth 0, its links are followed,
+// and its parameters do not matter.
 func seeded(tx *txn.Txn, u page.URL, old schema.FrontierEntry) error {
-	if old.Depth == 0 {
+	if old.Depth == 0 && !old.Resource && !old.Lapsed {
 		return nil
 	}
 	now := old
-	now.Depth, now.Weight = 0, 0
+	now.Depth, now.Weight, now.Resource = 0, 0, false
+	if old.Lapsed {
+		resume(tx, u, now, "seed")
+		tx.Notify(crawler.HostOf(u), schema.HostReady)
+		return nil
+	}
 	put(tx, u, &old, now)
 	if old.Visits > 0 {
 		tx.Notify(schema.URLRow(u), schema.Discover)

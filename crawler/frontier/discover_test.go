@@ -100,36 +100,43 @@ func TestPrefetch(t *testing.T) {
 }
 
 // TestPromotedResource: a link that the rules take makes a resource a page, whose links are
-// followed from then on.
+// followed from then on. So does a seed.
 func TestPromotedResource(t *testing.T) {
-	r := newRig(t)
-	if _, err := r.db.Run(t.Context(), func(tx *txn.Txn) error {
-		schema.RenderAuto.Write(tx)
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	r.begin(perHost, "https://a.example/")
-	r.visit(r.due(host)[0], `<title>x</title><div id=root></div><script src=/both></script>`)
-	r.drain()
-	resource := r.due(host)
-	if urls(resource) != "a.example/both@1" || !resource[0].Resource {
-		t.Fatalf("due are %+v", resource)
-	}
-	r.visit(resource[0], links("/from-resource"))
-	r.drain()
-	if got := urls(r.due(host)); got != "" {
-		t.Errorf("the links of a resource are followed: %s", got)
-	}
-	r.clock = r.clock.Add(2 * time.Hour)
-	for _, j := range r.due(host) {
-		if j.URL == "https://a.example/" {
-			r.visit(j, links("/both"))
+	for want, promote := range map[string]func(r *rig){
+		"a.example/from-resource@1": func(r *rig) { r.begin(perHost, "https://a.example/", "https://a.example/both") },
+		"a.example/from-resource@2": func(r *rig) {
+			r.clock = r.clock.Add(2 * time.Hour)
+			for _, j := range r.due(host) {
+				if j.URL == "https://a.example/" {
+					r.visit(j, links("/both"))
+				}
+			}
+			r.drain()
+		},
+	} {
+		r := newRig(t)
+		if _, err := r.db.Run(t.Context(), func(tx *txn.Txn) error {
+			schema.RenderAuto.Write(tx)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
 		}
-	}
-	r.drain()
-	if got := urls(r.due(host)); !strings.Contains(got, "a.example/from-resource@2") {
-		t.Errorf("a link has made the resource a page, and due are %s", got)
+		r.begin(perHost, "https://a.example/")
+		r.visit(r.due(host)[0], `<title>x</title><div id=root></div><script src=/both></script>`)
+		r.drain()
+		resource := r.due(host)
+		if urls(resource) != "a.example/both@1" || !resource[0].Resource {
+			t.Fatalf("due are %+v", resource)
+		}
+		r.visit(resource[0], links("/from-resource"))
+		r.drain()
+		if got := urls(r.due(host)); got != "" {
+			t.Errorf("the links of a resource are followed: %s", got)
+		}
+		promote(r)
+		if got := urls(r.due(host)); !strings.Contains(got, want) {
+			t.Errorf("the resource has become a page; due are %s, want %s", got, want)
+		}
 	}
 }
 

@@ -155,3 +155,39 @@ func otherThan(jobs []crawler.Job, pattern string) page.URL {
 		}
 	}
 }
+
+// TestLapsedURLs: a URL that was queued, and was then left out because of its parameter, is
+// fetched once it is a seed, or the target of a redirect.
+func TestLapsedURLs(t *testing.T) {
+	settings := frontier.Config{Scope: "host", MaxDepth: -1}
+	for _, c := range []struct {
+		name string
+		lead func(r *rig, to page.URL)
+	}{
+		{"a seed", func(r *rig, to page.URL) { r.begin(settings, to) }},
+		{"the target of a redirect", func(r *rig, to page.URL) {
+			r.show(host+"/from", "whatever")
+			r.visited(crawler.Job{URL: host + "/from"}, page.Fetch{
+				URL: host + "/from", Time: r.clock.Add(1), Status: 301, Header: map[string][]string{"Location": {string(to)}},
+			})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t)
+			r.begin(settings, host+"/")
+			r.visit(r.due(host)[0], links("/late?z=0", "/late?z=1"))
+			for i := range 20 {
+				r.show(page.MustParseURL(fmt.Sprintf(host+"/p%d?z=%d", i/4, i)), fmt.Sprintf("page %d", i/4))
+			}
+			left := r.fresh()
+			if len(left) != 1 {
+				t.Fatalf("%d variants wait: %s", len(left), urls(left))
+			}
+			lapsed := otherThan(left, host+"/late?z=%d")
+			c.lead(r, lapsed)
+			if !slices.ContainsFunc(r.fresh(), func(j crawler.Job) bool { return j.URL == lapsed }) {
+				t.Errorf("%s is left out; %s wait", lapsed, urls(r.fresh()))
+			}
+		})
+	}
+}
