@@ -24,9 +24,9 @@ const crawlHelp = `
 Crawl from the seeds, and index each page as it arrives: it can be searched seconds
 after it was fetched. A seed is a file with one URL per line (# starts a comment), a
 URL, a host name, or - for standard input. Without seeds, the crawl in the data
-directory continues. Running the same command again also continues it, even after an
-interrupt, a crash or kill -9, because the list of URLs to fetch is stored in the data
-directory.
+directory continues, with its scope, depth and patterns. Running the same command again
+also continues it, even after an interrupt, a crash or kill -9, because the list of URLs
+to fetch is stored in the data directory.
 
 All flags except --again can also be set in config.yaml, most of them in section crawl,
 or in the environment (INDEXER_CRAWL_CONTACT, INDEXER_CRAWL_DELAY, …). Recrawl intervals
@@ -84,6 +84,7 @@ func (a *app) crawlCommand() *cobra.Command {
 		),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := flagsOf(a.cfg.Crawl)
+			f.given = cmd.Flags().Changed
 			args, err := f.takeAgain(again, args)
 			if err != nil {
 				return err
@@ -172,7 +173,7 @@ func (f *crawlFlags) fetchOptions(maxBody int64) (fetch.Options, error) {
 
 // crawlIn crawls in an open data directory.
 func (a *app) crawlIn(ctx context.Context, s *session, from foundSeeds, f *crawlFlags, fetchOptions fetch.Options) (err error) {
-	config, known, err := s.crawlConfig(ctx, f.config, from)
+	config, known, err := s.crawlConfig(ctx, f, from)
 	if err != nil {
 		return err
 	}
@@ -207,15 +208,15 @@ func (a *app) crawlIn(ctx context.Context, s *session, from foundSeeds, f *crawl
 
 // crawlConfig returns the configuration of the crawl: the given one, or, if a crawl
 // continues without seeds, the one that it was started with.
-func (s *session) crawlConfig(ctx context.Context, asked frontier.Config, from foundSeeds) (frontier.Config, bool, error) {
+func (s *session) crawlConfig(ctx context.Context, f *crawlFlags, from foundSeeds) (frontier.Config, bool, error) {
 	kept, _, known, err := frontier.ReadConfig(ctx, s.repo.DB())
 	if err != nil || !known || len(from.urls) > 0 {
-		return asked, known, err
+		return f.config, known, err
 	}
-	if asked.MaxPagesPerHost > 0 {
-		kept.MaxPagesPerHost = asked.MaxPagesPerHost // so that the limit can be raised
+	if f.config.MaxPagesPerHost > 0 || f.given("max-pages-per-host") {
+		kept.MaxPagesPerHost = f.config.MaxPagesPerHost // so that the limit can be raised
 	}
-	return kept, true, nil
+	return kept, true, f.checkKept(kept)
 }
 
 // prepareArchive creates the directory of --warc and checks that it is writable. It runs

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,8 @@ type crawlFlags struct {
 	time               time.Duration
 	noSitemaps, icons  bool
 	first, least, most time.Duration // intervals of revisits
+
+	given func(flag string) bool // on the command line
 }
 
 // crawlFlagKeys maps the flags of crawl to the settings that they set.
@@ -71,7 +74,7 @@ func flagsOf(c config.Crawl) crawlFlags {
 		config: frontier.Config{Scope: c.Scope, MaxDepth: c.Depth, Include: config.Patterns(c.Include), Exclude: config.Patterns(c.Exclude), MaxPagesPerHost: c.MaxPagesPerHost},
 		follow: c.Follow, warc: c.WARC, allowPrivate: c.AllowPrivate, proxy: c.Proxy, contact: c.Contact, userAgent: c.UserAgent, headers: c.Headers,
 		delay: c.Delay, concurrency: c.Concurrency, perHost: c.PerHost, pages: int64(c.MaxPages), bytes: int64(c.MaxBytes), time: c.MaxTime,
-		noSitemaps: c.NoSitemaps, icons: c.Icons, first: c.RevisitFirst, least: c.RevisitMin, most: c.RevisitMax,
+		given: func(string) bool { return false }, noSitemaps: c.NoSitemaps, icons: c.Icons, first: c.RevisitFirst, least: c.RevisitMin, most: c.RevisitMax,
 	}
 }
 
@@ -79,6 +82,20 @@ func flagsOf(c config.Crawl) crawlFlags {
 func (f *crawlFlags) check() error {
 	if err := f.config.Validate(); err != nil {
 		return &usageError{reason: err.Error(), help: "indexer crawl"}
+	}
+	return nil
+}
+
+// checkKept rejects flags that differ from the settings of a crawl that continues without seeds:
+// they would have no effect.
+func (f *crawlFlags) checkKept(kept frontier.Config) error {
+	for flag, same := range map[string]bool{
+		"scope": f.config.Scope == kept.Scope, "depth": f.config.MaxDepth == kept.MaxDepth,
+		"include": slices.Equal(f.config.Include, kept.Include), "exclude": slices.Equal(f.config.Exclude, kept.Exclude),
+	} {
+		if !same && f.given(flag) {
+			return &usageError{reason: "--" + flag + " does not change a crawl that continues; name the seeds again to change it", help: "indexer crawl"}
+		}
 	}
 	return nil
 }
