@@ -55,7 +55,7 @@ type EntryState uint8
 // The states. The numbers are stored.
 const (
 	EntryWaiting EntryState = 0 // in the queue
-	EntryRefused EntryState = 1 // by robots.txt, or because of a parameter (Lapsed)
+	EntryRefused EntryState = 1 // by robots.txt, or it has lapsed (Lapsed)
 	EntryDone    EntryState = 2 // visited, and will not be visited again
 )
 
@@ -81,7 +81,8 @@ type FrontierEntry struct {
 	Withdrawn bool
 	// Kept says that the URL is fetched although one of its parameters makes no difference:
 	// another page leads to it, or it serves to check that this is still so. Lapsed, with
-	// EntryRefused, says that the URL is not fetched because of the parameter.
+	// EntryRefused, says that the URL was queued, and is not fetched because of the parameter
+	// or because the settings of the crawl have changed.
 	Kept, Lapsed bool
 	// Asked says that a user wants the URL visited now, before all others.
 	Asked bool

@@ -123,9 +123,9 @@ func (o *offers) offer(ctx context.Context, f finding) (page.URL, error) {
 	if known && old.Resource {
 		return "", o.promote(ctx, f, old)
 	}
-	if known && old.Lapsed && kept {
-		old.Depth, old.Kept = min(old.Depth, f.depth), true
-		resume(o.tx, f.url, old, "found in "+f.source+", as the target of a redirect or a canonical link")
+	if known && old.Lapsed && (kept || f.depth < old.Depth) {
+		old.Depth, old.Kept = min(old.Depth, f.depth), old.Kept || kept
+		resume(o.tx, f.url, old, "found in "+f.source)
 		return f.url, nil
 	}
 	if known {

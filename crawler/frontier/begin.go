@@ -13,8 +13,8 @@ import (
 )
 
 // Begin sets how far the crawl goes, adds seeds to those of earlier runs, and puts the
-// resulting rules in force. If anything has changed, it checks every known page again
-// for links that have come into scope.
+// resulting rules in force. If anything has changed, it queues all lapsed URLs again, and
+// checks every known page again for links that have come into scope.
 //
 // The order matters, because other processes may find URLs meanwhile, and because this
 // one may be killed anywhere:
@@ -97,6 +97,9 @@ func (c *Crawl) beginMarked(ctx context.Context, db *txn.DB, config Config, mark
 		return err
 	}
 	if err := queueSeeds(ctx, db, c.Rules().Scope); err != nil {
+		return err
+	}
+	if err := resumeAll(ctx, db); err != nil {
 		return err
 	}
 	if err := recheckPages(ctx, db); err != nil {

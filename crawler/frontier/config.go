@@ -125,7 +125,7 @@ func storeSeeds(ctx context.Context, db *txn.DB, seeds []page.URL) error {
 }
 
 // queueSeeds queues the stored seeds that are not excluded, and lowers the depth of known
-// ones to 0. It removes excluded ones that were never visited from the queue.
+// ones to 0.
 func queueSeeds(ctx context.Context, db *txn.DB, s *scope.Scope) error {
 	seeds, err := readSeeds(ctx, db)
 	if err != nil {
@@ -133,24 +133,13 @@ func queueSeeds(ctx context.Context, db *txn.DB, s *scope.Scope) error {
 	}
 	err = inChunks(ctx, db, seeds, func(tx *txn.Txn, u page.URL) error {
 		if d := s.Explain(u, 0); !d.OK {
-			return forget(ctx, tx, u)
+			return nil // if it waits, it lapses
 		}
 		return queueSeed(ctx, tx, u)
 	})
 	if err != nil {
 		return fmt.Errorf("frontier: queue seeds: %w", err)
 	}
-	return nil
-}
-
-// forget takes a URL that was never visited out of the queue, as if it had not been found.
-func forget(ctx context.Context, tx *txn.Txn, u page.URL) error {
-	e, known, err := ReadEntry(ctx, tx, u)
-	if err != nil || !known || e.Visits > 0 || e.State != schema.EntryWaiting {
-		return err
-	}
-	tx.Delete(schema.QueueRow(crawler.HostOf(u), u, e), schema.Queued)
-	tx.Delete(schema.URLRow(u), schema.Entry)
 	return nil
 }
 

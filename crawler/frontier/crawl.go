@@ -67,6 +67,14 @@ func (c *Crawl) DecideResource(ctx context.Context, u page.URL) (scope.Decision,
 	return noCrawl, nil
 }
 
+// Accepts implements Decider.
+func (c *Crawl) Accepts(u page.URL, depth int, resource bool) (scope.Decision, bool) {
+	if r := c.rules.Load(); r != nil {
+		return r.Accepts(u, depth, resource)
+	}
+	return scope.Decision{}, true
+}
+
 // PagesPerHost implements Decider.
 func (c *Crawl) PagesPerHost() int {
 	if r := c.rules.Load(); r != nil {

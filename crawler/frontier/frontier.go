@@ -26,6 +26,8 @@ type Decider interface {
 	// DecideResource is Decide for a resource that a page requested when it was
 	// rendered.
 	DecideResource(ctx context.Context, u page.URL) (scope.Decision, error)
+	// Accepts reports whether the rules take a URL that was queued, and why not.
+	Accepts(u page.URL, depth int, resource bool) (scope.Decision, bool)
 	// Follow takes up the rules that a transaction sees, if another process may have
 	// changed them. Decide is called after it. If there is no crawl, no URL is taken.
 	Follow(ctx context.Context, tx *txn.Txn) (crawling bool, err error)
@@ -110,7 +112,7 @@ func (f *Frontier) Hosts(ctx context.Context, after string, n int) ([]string, er
 // again.
 //
 // It first removes URLs that were queued before discover learned that one of their
-// parameters makes no difference.
+// parameters makes no difference, or before the settings of the crawl became narrower.
 func (f *Frontier) Due(ctx context.Context, host string, now time.Time, n int) ([]crawler.Job, time.Time, error) {
 	for {
 		jobs, next, undecided, err := f.due(ctx, host, now, n)
@@ -144,7 +146,7 @@ func (f *Frontier) due(ctx context.Context, host string, now time.Time, n int) (
 		fresh, err = f.fresh(ctx, tx, host, now, min(n, left))
 	}
 	if err == nil && len(fresh) > 0 {
-		undecided, err = newParameters(tx).undecided(ctx, host, fresh)
+		undecided, err = f.undecided(ctx, newParameters(tx), host, fresh)
 	}
 	if err != nil || undecided {
 		return nil, time.Time{}, undecided, wrapQueue(host, err)

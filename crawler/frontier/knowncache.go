@@ -20,9 +20,7 @@ import (
 //  1. An entry that was committed stays, and its depth never rises. So what the cache
 //     holds is true for all later transactions, whether or not the transaction that read
 //     the entry commits. It must not hold what a transaction has written itself: if that
-//     is rolled back, the URL is unknown, and nothing would ever add it. (One entry
-//     goes: that of a seed that --exclude has come to match. The rules refuse such a
-//     URL, and Begin adds it again, without asking the cache, once they do not.)
+//     is rolled back, the URL is unknown, and nothing would ever add it.
 //  2. The order of the queue is approximate anyway (see weight.go). A URL in the queue
 //     is read and weighed at the first, second, fourth, eighth link and so on: its rank
 //     grows with the number of links to it, and it moves only if that grows by a factor

@@ -69,6 +69,9 @@ func (everything) Decide(context.Context, page.URL, int) (scope.Decision, error)
 func (everything) DecideResource(context.Context, page.URL) (scope.Decision, error) {
 	return scope.Decision{OK: true}, nil
 }
+func (everything) Accepts(page.URL, int, bool) (scope.Decision, bool) {
+	return scope.Decision{}, true
+}
 func (everything) PagesPerHost() int { return 0 }
 
 func (everything) Follow(context.Context, *txn.Txn) (bool, error) { return true, nil }

@@ -59,6 +59,15 @@ func (r *Rules) DecideResource(ctx context.Context, u page.URL) (scope.Decision,
 	return d, err
 }
 
+// Accepts reports whether the settings, which may have changed, take a URL that was queued. It
+// does not count refusals.
+func (r *Rules) Accepts(u page.URL, depth int, resource bool) (scope.Decision, bool) {
+	if d := r.Scope.Explain(u, depth); !d.OK && (!resource || d.Rule == "scope.exclude") {
+		return d, false
+	}
+	return scope.Decision{}, true
+}
+
 // Explain returns the rule that decides on a URL.
 func (r *Rules) Explain(ctx context.Context, u page.URL, depth int) (scope.Decision, error) {
 	d := r.Scope.Explain(u, depth)

@@ -144,13 +144,6 @@ func (p *parameters) replace(ctx context.Context, u page.URL, e schema.FrontierE
 	return nil
 }
 
-// resume queues a lapsed URL again.
-func resume(tx *txn.Txn, u page.URL, old schema.FrontierEntry, why string) {
-	now := old
-	now.State, now.Lapsed, now.Note = schema.EntryWaiting, false, why
-	put(tx, u, &old, now)
-}
-
 // severalOf finds the URLs of a page's links that are variants of each other.
 func (p *parameters) severalOf(ctx context.Context, groups []schema.TargetLinks) (map[page.URL]bool, error) {
 	rows := make(map[string]page.URL)
@@ -175,14 +168,6 @@ func (p *parameters) severalOf(ctx context.Context, groups []schema.TargetLinks)
 	return several, nil
 }
 
-// lapseAtOnce is how many queued URLs one transaction reads.
-const lapseAtOnce = 256
-
-// mayLapse reports whether a queued URL may be a variant that need not be fetched.
-func mayLapse(e *schema.FrontierEntry) bool {
-	return e.State == schema.EntryWaiting && !e.Revisit && e.Visits == 0 && !e.Kept && !e.Resource && e.Depth > 0 && e.Hops == 0
-}
-
 // undecided reports whether jobs contains variants that were queued before their
 // parameter was learned, and need a decision.
 func (p *parameters) undecided(ctx context.Context, host string, jobs []crawler.Job) (bool, error) {
@@ -201,43 +186,6 @@ func (p *parameters) undecided(ctx context.Context, host string, jobs []crawler.
 		}
 	}
 	return false, nil
-}
-
-// lapse decides about the queued variants at the front of a host's queue. Afterwards
-// each of them is the first of its kind, a check, or out of the queue.
-func (f *Frontier) lapse(ctx context.Context, host string, n int) error {
-	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
-		p := newParameters(tx)
-		jobs, _, _, err := part(ctx, tx, schema.QueueNew(host), "", f.now(), max(n, lapseAtOnce))
-		if err != nil {
-			return err
-		}
-		for _, j := range jobs {
-			old := j.Ref.(ref).entry
-			if !mayLapse(&old) {
-				continue
-			}
-			what, first, err := p.sort(ctx, j.URL, false)
-			if err != nil {
-				return err
-			}
-			now := old
-			switch what {
-			case takeURL:
-				continue
-			case checkURL:
-				now.Kept = true
-			case leaveURL:
-				now.State, now.Lapsed, now.Note = schema.EntryRefused, true, ParameterRule+": "+p.why(j.URL, first)
-			}
-			put(tx, j.URL, &old, now)
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("frontier: leave variants of %s out: %w", host, err)
-	}
-	return nil
 }
 
 // why says why a URL is left out. The URL is the subject of the sentence.

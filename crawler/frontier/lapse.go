@@ -1,0 +1,144 @@
+package frontier
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/txn"
+)
+
+// A URL that waits for its first visit lapses if it would no longer be queued: one of its
+// parameters turned out to make no difference (variants.go), or the settings of the crawl became
+// narrower. Due decides that, when the URL's turn comes. The entry of a lapsed URL stays, without
+// a place in the queue. Whoever changes what the decision depends on queues such URLs again, and
+// Due decides anew:
+//
+//   - relook, if the parameter makes a difference after all;
+//   - Begin, if the settings of the crawl change;
+//   - discover, if the URL turns out to be nearer to a seed.
+
+// lapseAtOnce is how many queued URLs one transaction reads.
+const lapseAtOnce = 256
+
+// mayLapse reports whether a queued URL may be a variant that need not be fetched.
+func mayLapse(e *schema.FrontierEntry) bool {
+	return e.State == schema.EntryWaiting && !e.Revisit && e.Visits == 0 && !e.Kept && !e.Resource && e.Depth > 0 && e.Hops == 0
+}
+
+// refused says which setting refuses a URL that waits for its first visit; "" if none does.
+func (f *Frontier) refused(u page.URL, e *schema.FrontierEntry) string {
+	if e.State != schema.EntryWaiting || e.Revisit || e.Visits > 0 {
+		return ""
+	}
+	d, ok := f.rules.Accepts(u, e.Depth, e.Resource)
+	if ok {
+		return ""
+	}
+	return d.Rule + ": it " + d.Why
+}
+
+// undecided reports whether jobs contains URLs that may have to lapse.
+func (f *Frontier) undecided(ctx context.Context, p *parameters, host string, jobs []crawler.Job) (bool, error) {
+	for _, j := range jobs {
+		if r, ok := j.Ref.(ref); ok && f.refused(j.URL, &r.entry) != "" {
+			return true, nil
+		}
+	}
+	return p.undecided(ctx, host, jobs)
+}
+
+// lapse decides about the URLs at the front of a host's queue. Afterwards the settings accept
+// each of them, and each variant is the first of its kind, a check, or out of the queue.
+func (f *Frontier) lapse(ctx context.Context, host string, n int) error {
+	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
+		if _, err := f.rules.Follow(ctx, tx); err != nil {
+			return err
+		}
+		p := newParameters(tx)
+		jobs, _, _, err := part(ctx, tx, schema.QueueNew(host), "", f.now(), max(n, lapseAtOnce))
+		if err != nil {
+			return err
+		}
+		for _, j := range jobs {
+			if err := f.lapseOne(ctx, p, j.URL, j.Ref.(ref).entry); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("frontier: leave out URLs of %s: %w", host, err)
+	}
+	return nil
+}
+
+func (f *Frontier) lapseOne(ctx context.Context, p *parameters, u page.URL, old schema.FrontierEntry) error {
+	now := old
+	if why := f.refused(u, &old); why != "" {
+		now.State, now.Lapsed, now.Note = schema.EntryRefused, true, why
+		put(p.tx, u, &old, now)
+		return nil
+	}
+	if !mayLapse(&old) {
+		return nil
+	}
+	what, first, err := p.sort(ctx, u, false)
+	if err != nil {
+		return err
+	}
+	switch what {
+	case takeURL:
+		return nil
+	case checkURL:
+		now.Kept = true
+	case leaveURL:
+		now.State, now.Lapsed, now.Note = schema.EntryRefused, true, ParameterRule+": "+p.why(u, first)
+	}
+	put(p.tx, u, &old, now)
+	return nil
+}
+
+// resume queues a lapsed URL again.
+func resume(tx *txn.Txn, u page.URL, old schema.FrontierEntry, why string) {
+	now := old
+	now.State, now.Lapsed, now.Note = schema.EntryWaiting, false, why
+	put(tx, u, &old, now)
+}
+
+// resumeAll queues all lapsed URLs again.
+func resumeAll(ctx context.Context, db *txn.DB) error {
+	for from, more := "", true; more; {
+		start := from
+		_, err := db.Run(ctx, func(tx *txn.Txn) error {
+			n := 0
+			more = false
+			return tx.Scan(ctx, schema.GroupFrontier, start, "", func(row string, _ []txn.Version) error {
+				if n++; n > resumeAtOnce {
+					from, more = row, true
+					return txn.ErrStop
+				}
+				u, err := schema.ParseURLRow(row)
+				if err != nil {
+					return err
+				}
+				e, known, err := ReadEntry(ctx, tx, u)
+				if err != nil || !known || !e.Lapsed {
+					return err
+				}
+				resume(tx, u, e, "the settings of the crawl have changed")
+				tx.Notify(crawler.HostOf(u), schema.HostReady)
+				return nil
+			})
+		})
+		if err != nil {
+			return fmt.Errorf("frontier: queue again what was left out: %w", err)
+		}
+	}
+	return nil
+}
+
+// resumeAtOnce is how many entries one transaction of resumeAll reads.
+const resumeAtOnce = 500
