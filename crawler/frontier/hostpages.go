@@ -116,7 +116,7 @@ func countVisit(ctx context.Context, tx *txn.Txn, host string) error {
 // beyondLimit says that a new URL waits because its host has had its pages; "" if that
 // is not the reason.
 func beyondLimit(ctx context.Context, tx *txn.Txn, u page.URL, e schema.FrontierEntry, limit int) (string, error) {
-	if e.State != schema.EntryWaiting || e.Revisit || e.Visits > 0 {
+	if !waitsForFirst(&e) {
 		return "", nil
 	}
 	n, err := room(ctx, tx, crawler.HostOf(u), limit)

@@ -108,6 +108,9 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 		return nil, err
 	}
 	i.explain(e, d, from, &host, time.Now())
+	if d, ok := rules.Accepts(u, e.Depth, e.Resource); known && waitsForFirst(&e) && !ok {
+		i.NotFetched = "it " + d.Why
+	}
 	beyond := ""
 	if known {
 		beyond, err = beyondLimit(ctx, tx, u, e, config.MaxPagesPerHost)

@@ -25,12 +25,17 @@ const lapseAtOnce = 256
 
 // mayLapse reports whether a queued URL may be a variant that need not be fetched.
 func mayLapse(e *schema.FrontierEntry) bool {
-	return e.State == schema.EntryWaiting && !e.Revisit && e.Visits == 0 && !e.Kept && !e.Resource && e.Depth > 0 && e.Hops == 0
+	return waitsForFirst(e) && !e.Kept && !e.Resource && e.Depth > 0 && e.Hops == 0
+}
+
+// waitsForFirst reports whether a URL waits for its first visit, which nobody asked for by name.
+func waitsForFirst(e *schema.FrontierEntry) bool {
+	return e.State == schema.EntryWaiting && !e.Revisit && e.Visits == 0
 }
 
 // refused says which setting refuses a URL that waits for its first visit; "" if none does.
 func (f *Frontier) refused(u page.URL, e *schema.FrontierEntry) string {
-	if e.State != schema.EntryWaiting || e.Revisit || e.Visits > 0 {
+	if !waitsForFirst(e) {
 		return ""
 	}
 	d, ok := f.rules.Accepts(u, e.Depth, e.Resource)

@@ -1,7 +1,6 @@
 package frontier_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,10 +30,14 @@ func TestNarrowerSettings(t *testing.T) {
 	excluded := wide
 	excluded.Exclude = []string{"secret"}
 	r.begin(excluded, host+"/")
+	i, err := frontier.Inspect(t.Context(), r.db, host+"/secret5")
+	if err != nil || i.State != "waiting" || i.NotFetched != `it matches the exclude pattern "secret"` {
+		t.Errorf("inspect says %+v, %v", i, err)
+	}
 	if got := urls(r.fresh()); got != "a.example/open@1" {
 		t.Errorf("with --exclude, %s wait", got)
 	}
-	i, err := frontier.Inspect(context.Background(), r.db, host+"/secret5")
+	i, err = frontier.Inspect(t.Context(), r.db, host+"/secret5")
 	if err != nil || i.State != "refused" || i.Rule != "scope.exclude" || !strings.Contains(i.NotFetched, `"secret"`) {
 		t.Errorf("inspect says %+v, %v", i, err)
 	}
