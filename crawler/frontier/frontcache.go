@@ -65,6 +65,13 @@ func (h *frontCache) found(host, row string, now time.Time, took time.Duration) 
 	h.of[host] = front{row, now.Add(min(frontFor*took, frontLongest))}
 }
 
+// drop forgets a front.
+func (h *frontCache) drop(host string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.of, host)
+}
+
 // moved notes that a queue that was read from its cached front now begins later.
 func (h *frontCache) moved(host, row string) {
 	h.mu.Lock()

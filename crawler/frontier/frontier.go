@@ -119,6 +119,7 @@ func (f *Frontier) Due(ctx context.Context, host string, now time.Time, n int) (
 		if err != nil || !undecided {
 			return jobs, next, err
 		}
+		f.fronts.drop(host) // jobs of a cached front would not be at the front
 		if err := f.lapse(ctx, host, n); err != nil {
 			return nil, time.Time{}, err
 		}

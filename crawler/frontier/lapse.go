@@ -55,55 +55,75 @@ func (f *Frontier) undecided(ctx context.Context, p *parameters, host string, jo
 	return p.undecided(ctx, host, jobs)
 }
 
-// lapse decides about the URLs at the front of a host's queue. Afterwards the settings accept
-// each of them, and each variant is the first of its kind, a check, or out of the queue.
+// lapse decides about the URLs at the front of a host's queue, until n of them stay. Afterwards
+// the settings accept each of these, and each variant is the first of its kind, or a check.
 func (f *Frontier) lapse(ctx context.Context, host string, n int) error {
-	_, err := f.db.Run(ctx, func(tx *txn.Txn) error {
-		if _, err := f.rules.Follow(ctx, tx); err != nil {
+	for from := schema.QueueNew(host); n > 0 && from != ""; {
+		start, stay := from, 0
+		_, err := f.db.Run(ctx, func(tx *txn.Txn) (err error) {
+			from, stay, err = f.lapseSome(ctx, tx, host, start)
 			return err
-		}
-		p := newParameters(tx)
-		jobs, _, _, err := part(ctx, tx, schema.QueueNew(host), "", f.now(), max(n, lapseAtOnce))
+		})
 		if err != nil {
-			return err
+			return fmt.Errorf("frontier: leave out URLs of %s: %w", host, err)
 		}
-		for _, j := range jobs {
-			if err := f.lapseOne(ctx, p, j.URL, j.Ref.(ref).entry); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("frontier: leave out URLs of %s: %w", host, err)
+		n -= stay
 	}
 	return nil
 }
 
-func (f *Frontier) lapseOne(ctx context.Context, p *parameters, u page.URL, old schema.FrontierEntry) error {
-	now := old
-	if why := f.refused(u, &old); why != "" {
-		now.State, now.Lapsed, now.Note = schema.EntryRefused, true, why
-		put(p.tx, u, &old, now)
-		return nil
+// lapseSome decides about some URLs of a queue from a row on. It returns how many stay, and where
+// to continue; "" at the end of the queue.
+func (f *Frontier) lapseSome(ctx context.Context, tx *txn.Txn, host, from string) (next string, stay int, err error) {
+	if _, err := f.rules.Follow(ctx, tx); err != nil {
+		return "", 0, err
 	}
-	if !mayLapse(&old) {
-		return nil
-	}
-	what, first, err := p.sort(ctx, u, false)
+	p := newParameters(tx)
+	jobs, _, _, err := part(ctx, tx, schema.QueueNew(host), from, f.now(), lapseAtOnce)
 	if err != nil {
-		return err
+		return "", 0, err
 	}
-	switch what {
-	case takeURL:
-		return nil
-	case checkURL:
-		now.Kept = true
-	case leaveURL:
-		now.State, now.Lapsed, now.Note = schema.EntryRefused, true, ParameterRule+": "+p.why(u, first)
+	for _, j := range jobs {
+		old := j.Ref.(ref).entry
+		stays, err := f.lapseOne(ctx, p, j.URL, old)
+		if err != nil {
+			return "", 0, err
+		}
+		if stays {
+			stay++
+		}
+		next = schema.QueueRow(host, j.URL, old) + "\x00"
 	}
+	if len(jobs) < lapseAtOnce {
+		next = ""
+	}
+	return next, stay, nil
+}
+
+// lapseOne decides about a URL, and reports whether it stays in the queue.
+func (f *Frontier) lapseOne(ctx context.Context, p *parameters, u page.URL, old schema.FrontierEntry) (stays bool, err error) {
+	why := f.refused(u, &old)
+	if why == "" && mayLapse(&old) {
+		what, first, err := p.sort(ctx, u, false)
+		if err != nil {
+			return false, err
+		}
+		switch what {
+		case checkURL:
+			now := old
+			now.Kept = true
+			put(p.tx, u, &old, now)
+		case leaveURL:
+			why = ParameterRule + ": " + p.why(u, first)
+		}
+	}
+	if why == "" {
+		return true, nil
+	}
+	now := old
+	now.State, now.Lapsed, now.Note = schema.EntryRefused, true, why
 	put(p.tx, u, &old, now)
-	return nil
+	return false, nil
 }
 
 // resume queues a lapsed URL again.
