@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -89,11 +90,12 @@ func (f *crawlFlags) check() error {
 // checkKept rejects flags that differ from the settings of a crawl that continues without seeds:
 // they would have no effect.
 func (f *crawlFlags) checkKept(kept frontier.Config) error {
-	for flag, same := range map[string]bool{
+	same := map[string]bool{
 		"scope": f.config.Scope == kept.Scope, "depth": f.config.MaxDepth == kept.MaxDepth,
 		"include": slices.Equal(f.config.Include, kept.Include), "exclude": slices.Equal(f.config.Exclude, kept.Exclude),
-	} {
-		if !same && f.given(flag) {
+	}
+	for _, flag := range slices.Sorted(maps.Keys(same)) {
+		if !same[flag] && f.given(flag) {
 			return &usageError{reason: "--" + flag + " does not change a crawl that continues; name the seeds again to change it", help: "indexer crawl"}
 		}
 	}
