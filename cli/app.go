@@ -89,10 +89,13 @@ func (a *app) checkShared(given map[string]config.Flag) error {
 		return nil
 	}
 	_, chosen := given["store"]
-	for _, s := range []struct{ key, value string }{{"oracle", a.cfg.Oracle}, {"etcd", a.cfg.Etcd}} {
+	for _, s := range []struct {
+		key   string
+		isSet bool
+	}{{"oracle", a.cfg.Oracle != ""}, {"etcd", a.cfg.Etcd != ""}, {"index_shards", a.cfg.IndexShards > 1}} {
 		flag, isFlag := given[s.key]
 		switch {
-		case s.value == "":
+		case !s.isSet:
 		case isFlag:
 			return &usageError{reason: "--" + flag.Name + " is for a store that processes share, and this one is in the data directory: give --store URL as well, or leave it out", help: a.command}
 		case !chosen:

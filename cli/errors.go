@@ -137,6 +137,7 @@ var outcomes = []outcome{
 	{is(errFilesElsewhere), statusUsage, "the worker that holds the lease index keeps them: run the command with its data directory, which `indexer status` shows; if it lists index-0, set index_shards as the workers do"},
 	{is(errTarget), statusUsage, "name an empty data directory or database with --to; nothing was changed in this one"},
 	{is(repository.ErrIncomplete), statusUsage, "run the same `indexer copy` command again: it continues, and the store can be used when it has ended"},
+	{is(index.ErrNotDirectory), statusUsage, "move that file elsewhere, and run the same command again: the index files are made from the store"},
 	{is(index.ErrForeign, index.ErrOldFormat, repository.ErrOtherIndex), statusUsage, reindexHint},
 	{is(errForeign), statusUsage, "name an empty or new directory with --data; nothing was changed in this one"},
 	{is(store.ErrForeign), statusUsage, "name an empty or new place with --data or --store; nothing was changed in this one"},

@@ -51,6 +51,7 @@ func TestExitStatus(t *testing.T) {
 		{txn.ErrMode, 2, ""},
 		{store.ErrNewerFormat, 2, "later one"},
 		{index.ErrNewerFormat, 2, "later one"},
+		{index.ErrNotDirectory, 2, "move that file elsewhere"},
 		{store.ErrNoSpace, 3, "free some space"},
 		{&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, 3, "free some space"},
 		{errFault, 1, "indexer check"},

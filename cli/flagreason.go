@@ -44,6 +44,9 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 		word, dashes = letters, "-"
 	}
 	reason := "unknown flag " + dashes + word
+	if word == "version" || !cmd.HasParent() && strings.EqualFold(word, "v") {
+		return reason + "; to print the version, use `indexer version`"
+	}
 	word, _, _ = strings.Cut(word, "=")
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

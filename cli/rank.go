@@ -18,7 +18,7 @@ changes, the URL passes the change on along its links, unless the change is belo
 bound. The part that was not passed on yet is the residual of the URL.
 
 --full also computes all ranks from scratch, by power iteration in memory over the whole
-link graph of one snapshot (about 70 bytes per URL and 6 per edge), and compares. It
+link graph of one snapshot (about 70 bytes per URL and 7 per edge), and compares. It
 corrects rounding errors that have accumulated over time. Observers keep running
 meanwhile; their pending work appears as an error.
 

@@ -91,6 +91,9 @@ func (a *app) openFiles(ctx context.Context) (*index.Reader, error) {
 		if err := checkDataDir(a.cfg.Data, false, ""); err != nil {
 			return nil, denied(err)
 		}
+		if errors.Is(err, syscall.ENOTDIR) {
+			return nil, fmt.Errorf("%w: %s", index.ErrNotDirectory, repository.IndexDir(a.cfg.Data))
+		}
 		return nil, fmt.Errorf("%w: %s", errNoIndexFiles, a.cfg.Data)
 	case err != nil:
 		return nil, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))

@@ -21,6 +21,8 @@ var (
 	ErrLocked = errors.New("index already has a writer")
 	// ErrForeign: the file where the index should be is not an index.
 	ErrForeign = errors.New("not an index file")
+	// ErrNotDirectory: a file is in the place of the directory.
+	ErrNotDirectory = errors.New("the index files need a directory, and a file is in its place")
 	// ErrNewerFormat: the index was written by a newer version of the program.
 	ErrNewerFormat = errors.New("index format is newer than this program")
 	// ErrOldFormat: the index was written by an older version.

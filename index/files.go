@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // # Which file is the index
@@ -48,6 +49,18 @@ func shardNumber(name string) int {
 		return 0
 	}
 	return n
+}
+
+// makeDir makes the directory of the index files.
+func makeDir(dir string) error {
+	err := os.MkdirAll(dir, 0o777)
+	switch {
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("index: %w: %w", ErrNotDirectory, err)
+	case err != nil:
+		return fmt.Errorf("index: %w", err)
+	}
+	return nil
 }
 
 // currentNumber returns the highest number of a file in dir. It returns 0 if there is

@@ -17,8 +17,8 @@ import (
 // There is one such writer at a time. It does not take the writer's lock, because the
 // current files may have a writer that keeps working.
 func OpenNext(ctx context.Context, dir, succeeds string, opts WriterOptions) (*Writer, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("index: %w", err)
+	if err := makeDir(dir); err != nil {
+		return nil, err
 	}
 	path := nextPath(dir)
 	if err := createFile(ctx, path, succeeds); err != nil {

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 
@@ -48,8 +47,8 @@ type Writer struct {
 // [ErrNewerFormat] and [ErrOldFormat] if the file there cannot be used; OpenWriter leaves
 // it alone.
 func OpenWriter(ctx context.Context, dir string, opts WriterOptions) (*Writer, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, fmt.Errorf("index: %w", err)
+	if err := makeDir(dir); err != nil {
+		return nil, err
 	}
 	// A foreign file is reported before any file is created next to it.
 	if err := checkFile(ctx, shardPath(dir)); err != nil && !errors.Is(err, ErrNoIndex) {
