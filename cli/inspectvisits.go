@@ -13,10 +13,9 @@ func visitsText(c *frontier.Inspection) string {
 		return ""
 	}
 	t := new(table)
-	if c.Rule == "" { // an earlier state
-		t.row("crawl", c.State)
-	} else {
-		t.row("crawl", c.State+": "+c.Rule+", it "+c.Why)
+	t.row("crawl", c.State)
+	if c.Rule != "" { // now, not in an earlier state
+		t.row("rule", c.Rule+": it "+c.Why)
 	}
 	t.optional("not fetched", c.NotFetched)
 	switch {

@@ -123,5 +123,5 @@ func beyondLimit(ctx context.Context, tx *txn.Txn, u page.URL, e schema.Frontier
 	if err != nil || n != 0 {
 		return "", err
 	}
-	return fmt.Sprintf("its host has had its %d pages (--max-pages-per-host); a higher limit takes it up", limit), nil
+	return fmt.Sprintf("its host has had its %d pages (--max-pages-per-host); with a higher limit, it is fetched", limit), nil
 }
