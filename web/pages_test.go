@@ -291,7 +291,7 @@ func TestDocumentPage(t *testing.T) {
 		broken.Status = http.StatusInternalServerError
 		s.load(broken)
 		body := s.get(doc(string(broken.URL)))
-		if !strings.Contains(body, "<dd>HTTP status 500 at "+broken.Time.UTC().Format("2 Jan 2006, 15:04:05")+" UTC</dd>") {
+		if !strings.Contains(body, "<dd>HTTP status 500, at "+broken.Time.UTC().Format("2 Jan 2006, 15:04:05")+" UTC</dd>") {
 			t.Errorf("it does not say when the fetch failed: %s", body)
 		}
 		if !strings.Contains(body, "Every fetch of this URL failed.") || strings.Contains(body, "has not been fetched yet") {

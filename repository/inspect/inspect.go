@@ -168,7 +168,7 @@ func (i *inspector) readFetch(ctx context.Context) error {
 	if err != nil || last == nil {
 		return err
 	}
-	i.Failure = fmt.Sprintf("%s at %s", last.Reason, last.Time.Format(time.RFC3339))
+	i.Failure = fmt.Sprintf("%s, at %s", last.Reason, last.Time.Format(time.RFC3339))
 	if f == nil {
 		i.Status = last.Status
 	}
