@@ -32,7 +32,9 @@ func TestDeployment(t *testing.T) {
 	}
 	wantRefused(t, "the worker that holds the lease index keeps them", f.args("loader", "query", "apache")...)
 	holder := f.wantSame(c.digest, "one", "two", "three")
-	runIndexer(t, f.args("reader", "gc")...)
+	if said := runIndexer(t, f.args("reader", "gc")...); strings.Contains(said, "on the disk") {
+		t.Errorf("gc tells a size that the database does not: %s", said)
+	}
 	if found := runIndexer(t, "--data", filepath.Join(f.dir, holder), "query", "lighthouse OR apache"); strings.Contains(found, "Nothing was found") {
 		t.Error("query finds nothing")
 	}

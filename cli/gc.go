@@ -170,7 +170,9 @@ func freedText(f *repository.Freed, took time.Duration) string {
 			t.row(c.name, fmt.Sprint(c.n))
 		}
 	}
-	t.row("on the disk", fmt.Sprintf("%s, before: %s", megabytes(f.BytesAfter), megabytes(f.BytesBefore)))
+	if f.BytesBefore > 0 { // a database does not tell
+		t.row("on the disk", fmt.Sprintf("%s, before: %s", megabytes(f.BytesAfter), megabytes(f.BytesBefore)))
+	}
 	t.row("took", progress.Duration(took))
 	list(t, "held by pins", f.Pins, func(p txn.Pin) string { return p.Name + " " + pinText(p) })
 	return t.String()

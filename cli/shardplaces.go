@@ -76,7 +76,7 @@ func (s *shardSearch) findGiven(ctx context.Context) (*shardPlaces, error) {
 		}
 		for shard, place := range p.at {
 			if before, twice := all.at[shard]; twice && before != place {
-				return nil, s.shardFlagError("%v is in two places, %s and %s", shard, before, place)
+				return nil, s.shardFlagError("%v is in two places, %s and %s; name only the one that a worker keeps, which `indexer status` shows", shard, before, place)
 			}
 			all.at[shard] = place
 		}

@@ -35,7 +35,7 @@ func TestShardFlag(t *testing.T) {
 		{name: "index files and one shard", given: []string{"a/index", repository.ShardDir("b", 1, 2)}},
 		{name: "the same place twice", given: []string{"a", "b", "a/index"}},
 		{name: "a shard is nowhere", given: []string{"b"}, missing: []string{"shard 0 of 2 is in none of the places that were searched"}},
-		{name: "two places", given: []string{"a", "b", "copy"}, err: "--shard: shard 1 of 2 is in two places, b/index/1-of-2 and copy/index/1-of-2"},
+		{name: "two places", given: []string{"a", "b", "copy"}, err: "--shard: shard 1 of 2 is in two places, b/index/1-of-2 and copy/index/1-of-2; name only the one that a worker keeps, which `indexer status` shows"},
 		{name: "two indexes", given: []string{"other", "a"}, err: "shards of different indexes"},
 		{name: "no shards", given: []string{"empty"}, err: "--shard: there is no shard in empty;"},
 		{name: "no place", given: []string{"nowhere"}, err: `--shard: "nowhere" is neither a directory nor HOST:PORT`},
