@@ -42,11 +42,12 @@ lint:
 release:
 	packaging/release
 
-# Changes the module path everywhere: make module TO=example.org/you/indexer
+# Changes the module path in go.mod and in all Go files: make module TO=example.org/you/indexer
 MODULE := $(shell go list -m)
 module:
 	@test -n "$(TO)" || { echo 'usage: make module TO=example.org/you/indexer'; exit 2; }
 	go mod edit -module "$(TO)"
-	git grep -lz '"$(MODULE)/[a-z]' -- '*.go' | xargs -0 sed -i 's#"$(MODULE)/\([a-z]\)#"$(TO)/\1#g'
+	sed -i 's#^\t$(MODULE)/#\t$(TO)/#' go.mod
+	git grep -lz '"$(MODULE)[/"]' -- '*.go' | xargs -0 sed -i 's#"$(MODULE)\([/"]\)#"$(TO)\1#g'
 	gofmt -w .
 	go vet ./...
