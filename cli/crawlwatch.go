@@ -44,7 +44,7 @@ func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler, member *di
 
 // crawlLine shows the progress of a crawl on one line, and why it is slow, if so.
 func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string {
-	parts := []string{fmt.Sprintf("%d pages  %.1f/s  %s", st.Pages, st.PerSecond, megabytes(st.Bytes))}
+	parts := []string{fmt.Sprintf("%s  %.1f/s  %s", count(int(st.Pages), "page"), st.PerSecond, megabytes(st.Bytes))}
 	for _, p := range []struct {
 		n    int
 		what string

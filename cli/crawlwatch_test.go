@@ -26,6 +26,7 @@ func TestCrawlLine(t *testing.T) {
 			&repository.Stats{Backlog: map[string]int{"links": 2, "index": 1}, FetchToSearchableMS: repository.LatencyMS{P50: 1234}},
 			"7 pages  1.5/s  2.0 MB  1 active  2 waiting for their delay  3 to index  searchable in 1.2s  a.example: page",
 		},
+		"one page": {crawler.Status{Pages: 1}, &repository.Stats{}, "1 page  0.0/s  0.0 MB"},
 		"paused": {
 			crawler.Status{Paused: "only 3 MiB are free", Busiest: host("page")}, &repository.Stats{},
 			"0 pages  0.0/s  0.0 MB  paused: only 3 MiB are free",

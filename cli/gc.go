@@ -179,6 +179,9 @@ func freedText(f *repository.Freed, took time.Duration) string {
 }
 
 func pinsText(pins []txn.Pin) string {
+	if len(pins) == 0 {
+		return "Nothing is pinned.\n"
+	}
 	t := new(table)
 	for _, p := range pins {
 		t.row(p.Name, pinText(p))

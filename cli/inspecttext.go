@@ -40,7 +40,7 @@ func inspectionText(w io.Writer, i *inspect.Inspected, visits *frontier.Inspecti
 		t.row("next", "--after "+next)
 	}
 	if i.Pending > 0 {
-		t.row("note", fmt.Sprintf("%d rows wait for observers, so this may be about to change", i.Pending))
+		t.row("note", fmt.Sprintf("observers have %s to process, so this may be about to change", count(i.Pending, "row")))
 	}
 	t.b.WriteString(visitsText(visits))
 	return t.flush()

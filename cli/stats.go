@@ -113,8 +113,8 @@ func statsText(s *repository.Stats) string {
 		t.row("given up on", count(int(s.Dead), "row"))
 	}
 	if l := s.FetchToSearchableMS; l.N > 0 {
-		t.row("searchable in", fmt.Sprintf("%s (median; 95 %%: %s, 99 %%: %s; %d pages)",
-			progress.Duration(fromMS(l.P50)), progress.Duration(fromMS(l.P95)), progress.Duration(fromMS(l.P99)), l.N))
+		t.row("searchable in", fmt.Sprintf("%s (median; 95 %%: %s, 99 %%: %s; %s)",
+			progress.Duration(fromMS(l.P50)), progress.Duration(fromMS(l.P95)), progress.Duration(fromMS(l.P99)), count(int(l.N), "page")))
 	}
 	return t.String()
 }

@@ -50,6 +50,10 @@ func TestTexts(t *testing.T) {
 				"clusters         0\nindexed          0\nlinks            0\nranks            relative error at most 0.001; residual 0.0200 of at most 1.5000\nwaiting          7 rows\n  document       5\n  links          2\n" +
 				"oldest waits     2.1s\ngiven up on      1 row\nsearchable in    85ms (median; 95 %: 120ms, 99 %: 1.5s; 9 pages)\n",
 		},
+		"stats with one page": {
+			firstLine(statsText(&repository.Stats{FetchToSearchableMS: repository.LatencyMS{P50: 4, P95: 4, P99: 4, N: 1}}), "searchable"),
+			"searchable in    4ms (median; 95 %: 4ms, 99 %: 4ms; 1 page)\n",
+		},
 		"stats with documents that cannot be read": {
 			firstLine(statsText(&repository.Stats{Counts: counts.Counts{Unreadable: observers.Unreadable{PDF: 1, Office: 2}}}), "unreadable"),
 			"unreadable       1 PDF document, 2 office documents; `indexer inspect URL` says why\n",
