@@ -36,7 +36,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Use:     "status",
 		Short:   "Show processes, leases, backlog and oracles of a deployment",
 		Long:    long(statusHelp, statusDone, statusFailed, statusUsage, statusInUse),
-		Example: examples("indexer status", "indexer status --watch", "indexer status --format json | jq .problems"),
+		Example: examples("indexer status", "indexer status --watch=10s", "indexer status --format json | jq .problems"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch < 0 || watch > 0 && watch < 100*time.Millisecond {
