@@ -17,22 +17,23 @@ import (
 // observers are debounced.
 func (p *Pipeline) scanLeased(ctx context.Context) {
 	wait := pause{least: leasedPauseLeast, most: leasedPauseMost}
-	var took time.Duration
-	for p.queue.sleep(max(wait.grow(), 2*took)) {
+	var scans scanRest
+	var rest time.Duration
+	for p.queue.sleep(max(wait.grow(), rest)) {
 		if !p.holdsAny() {
 			p.queue.setElsewhere(nil)
 			continue
 		}
 		began := time.Now()
 		found, err := p.scanAll(ctx)
-		took = time.Since(began)
+		rest = scans.after(time.Since(began))
 		switch {
 		case err != nil && fatal(err):
 			p.Fail(fmt.Errorf("notify: look for notifications: %w", err))
 			return
 		case err != nil:
 			p.noteStoreFailure(err)
-			took = 0 // the store may have been silent for long, and answer again
+			rest = 0 // the store may have been silent for long, and answer again
 		case found:
 			wait.reset()
 		}

@@ -21,3 +21,14 @@ func (w *pause) grow() time.Duration {
 
 // jitter draws from the upper half of a duration.
 func jitter(d time.Duration) time.Duration { return d/2 + rand.N(d/2+1) }
+
+// scanRest is how long to rest after a scan of the whole table: twice as long as it took, so that
+// scans take a third of the time. The shorter of the last two scans counts, because a scan may have
+// waited for a store that was silent for long.
+type scanRest struct{ last time.Duration }
+
+func (r *scanRest) after(took time.Duration) time.Duration {
+	rest := 2 * min(took, r.last)
+	r.last = took
+	return rest
+}

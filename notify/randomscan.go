@@ -43,6 +43,7 @@ const (
 // scanRandomly scans until the pipeline is stopped.
 func (p *Pipeline) scanRandomly(ctx context.Context) {
 	wait := pause{least: randomPauseLeast, most: randomPauseMost}
+	var scans scanRest
 	dead := time.Now()
 	for p.queue.waitStarving() {
 		began := time.Now()
@@ -63,7 +64,7 @@ func (p *Pipeline) scanRandomly(ctx context.Context) {
 		}
 		rest := wait.grow()
 		if err == nil && !met { // it has read the whole table, maybe past many rows that back off
-			rest = max(rest, 2*took)
+			rest = max(rest, scans.after(took))
 		}
 		if !p.queue.sleep(rest) {
 			return

@@ -16,15 +16,20 @@ type countedScans struct {
 	store.Table
 	group string
 	takes time.Duration
-	down  atomic.Bool
-	n     atomic.Int64
+	// silent: a scan takes half a minute, and succeeds.
+	silent, down atomic.Bool
+	n            atomic.Int64
 }
 
 const scansBound = 10_000
 
 func (c *countedScans) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error) ([]byte, error) {
 	if r.Group == c.group {
-		time.Sleep(c.takes)
+		takes := c.takes
+		if c.silent.Load() {
+			takes = 30 * time.Second
+		}
+		time.Sleep(takes)
 		if c.n.Add(1) > scansBound {
 			time.Sleep(time.Hour)
 		}
@@ -102,4 +107,31 @@ func TestScansAfterFailure(t *testing.T) {
 		scans.down.Store(false)
 		worker.close()
 	})
+}
+
+// TestScansAfterSilence: a scan that has waited for the store, and then succeeds, is followed by the
+// next one soon.
+func TestScansAfterSilence(t *testing.T) {
+	for _, group := range []string{"~notify", "~notify-leased"} {
+		t.Run(group, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleet(t)
+				scans := &countedScans{Table: f.table, group: group}
+				f.table = scans
+				worker := f.join(1)
+				f.leader.Store(worker.process)
+				time.Sleep(time.Minute)
+				scans.silent.Store(true)
+				time.Sleep(10 * time.Second) // a scan has begun
+				scans.silent.Store(false)
+				time.Sleep(25 * time.Second) // it has ended
+				before := scans.n.Load()
+				time.Sleep(10 * time.Second)
+				if n := scans.n.Load() - before; n < 30 {
+					t.Errorf("%d scans in the ten seconds after a long one, want 30 at least", n)
+				}
+				worker.close()
+			})
+		})
+	}
 }
