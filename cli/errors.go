@@ -18,6 +18,7 @@ import (
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/repository/inspect"
 	"github.com/webindexer/indexer/repository/snapshot"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
@@ -143,6 +144,7 @@ var outcomes = []outcome{
 	{is(store.ErrForeign), statusUsage, "name an empty or new place with --data or --store; nothing was changed in this one"},
 	{is(repository.ErrOtherShards), statusUsage, ""},
 	{is(search.ErrNotIndexed), statusFailed, "`indexer inspect URL` tells whether it was fetched, and why it is not in the index"},
+	{is(inspect.ErrNoPicture), statusFailed, "`indexer inspect URL` tells whether the page is rendered, and why"},
 	{is(errNoShards), statusFailed, "name the places of shards with --shard, or start workers"},
 	{is(errBothDivisions), statusUsage, "move the old ones elsewhere; with the setting store, the store tells which are old, and with --shard, shards are searched"},
 	{is(repository.ErrNobody), statusFailed, "start a worker that offers to hold it, and run the same command again; `indexer status` shows who holds what"},

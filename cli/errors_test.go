@@ -19,6 +19,7 @@ import (
 	"github.com/webindexer/indexer/internal/sites"
 	"github.com/webindexer/indexer/loader/replay"
 	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/repository/inspect"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
 )
@@ -47,6 +48,7 @@ func TestExitStatus(t *testing.T) {
 		{errFilesElsewhere, 2, "`indexer status`"},
 		{index.ErrNoIndex, 2, "indexer replay FILE.warc.gz"},
 		{fmt.Errorf("no part of the index answers: %w", search.ErrUnavailable), 1, "start the search server or the workers"},
+		{inspect.ErrNoPicture, 1, "whether the page is rendered"},
 		{store.ErrForeign, 2, "--store; nothing was changed"},
 		{txn.ErrMode, 2, ""},
 		{store.ErrNewerFormat, 2, "later one"},
