@@ -14,8 +14,8 @@ func visitsText(c *frontier.Inspection) string {
 	}
 	t := new(table)
 	t.row("crawl", c.State)
-	if c.Rule != "" { // now, not in an earlier state
-		t.row("rule", c.Rule+": it "+c.Why)
+	if rule := c.Rule + ": it " + c.Why; c.Rule != "" && rule != c.NotFetched { // now, not in an earlier state
+		t.row("rule", rule)
 	}
 	t.optional("not fetched", c.NotFetched)
 	switch {
@@ -34,7 +34,9 @@ func visitsText(c *frontier.Inspection) string {
 	if c.Next != nil {
 		t.row("next visit", nextVisit(*c.Next, time.Now()))
 	}
-	t.optional("because", c.Note)
+	if c.Note != c.NotFetched {
+		t.optional("because", c.Note)
+	}
 	return t.String()
 }
 

@@ -109,7 +109,7 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 	}
 	i.explain(e, d, from, &host, time.Now())
 	if d, ok := rules.Accepts(u, e.Depth, e.Resource); known && waitsForFirst(&e) && !ok {
-		i.NotFetched = "it " + d.Why
+		i.NotFetched = d.Rule + ": it " + d.Why
 	}
 	beyond := ""
 	if known {
