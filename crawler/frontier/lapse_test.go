@@ -31,7 +31,7 @@ func TestNarrowerSettings(t *testing.T) {
 	excluded.Exclude = []string{"secret"}
 	r.begin(excluded, host+"/")
 	i, err := frontier.Inspect(t.Context(), r.db, host+"/secret5")
-	if err != nil || i.State != "waiting" || i.NotFetched != `it matches the exclude pattern "secret"` {
+	if err != nil || i.State != "waiting" || i.NotFetched != `scope.exclude: it matches the exclude pattern "secret"` {
 		t.Errorf("inspect says %+v, %v", i, err)
 	}
 	if got := urls(r.fresh()); got != "a.example/open@1" {
