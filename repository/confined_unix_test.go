@@ -22,6 +22,25 @@ import (
 // runs as this user.
 const nobody = 65534
 
+// openTempDir makes a directory that other users may use. (The directories above that of
+// t.TempDir may be closed to them.)
+func openTempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "open")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // confine lets a child run without root's rights, from a copy of the test binary
 // that it may read, in the directory where the data is.
 func confine(t *testing.T, dir string) func(*exec.Cmd) {
@@ -67,12 +86,7 @@ func give(t *testing.T, dir string, uid int) {
 // loading something new, fails with an error that names the place. With the rights
 // back, nothing is lost, and unfinished work is done.
 func TestDenied(t *testing.T) {
-	place := t.TempDir()
-	for d := place; d != os.TempDir() && d != filepath.Dir(d); d = filepath.Dir(d) {
-		if err := os.Chmod(d, 0o755); err != nil { // the testing package makes it 0700
-			break
-		}
-	}
+	place := openTempDir(t)
 	asNobody := confine(t, place)
 	news := packed(t, place, "../testdata/sites/bakery.txt")
 	fetches := versions(1)
