@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// denied reports whether this process may not read, or also not write, an existing file or directory. It does not
-// open a file, because closing it would drop the locks that connections of this process hold on it.
+// denied reports whether this process may not read, or if write is set not write, an existing file
+// or directory. It does not open a file, because closing it would drop the locks that connections of
+// this process hold on it.
 func denied(path string, write bool) bool {
 	mode := uint32(unix.R_OK)
 	if write {

@@ -28,7 +28,8 @@ func mayLapse(e *schema.FrontierEntry) bool {
 	return waitsForFirst(e) && !e.Kept && !e.Resource && e.Depth > 0 && e.Hops == 0
 }
 
-// waitsForFirst reports whether a URL waits for its first visit, which nobody asked for by name.
+// waitsForFirst reports whether a URL waits for its first visit. One that a user asks for by name
+// (Again) does not: it is queued as a revisit.
 func waitsForFirst(e *schema.FrontierEntry) bool {
 	return e.State == schema.EntryWaiting && !e.Revisit && e.Visits == 0
 }
