@@ -22,9 +22,8 @@ import (
 //     the entry commits. It must not hold what a transaction has written itself: if that
 //     is rolled back, the URL is unknown, and nothing would ever add it.
 //  2. The order of the queue is approximate anyway (see weight.go). A URL in the queue
-//     is read and weighed at the first, second, fourth, eighth link and so on: its rank
-//     grows with the number of links to it, and it moves only if that grows by a factor
-//     of four.
+//     is read and weighed again when four times as many links lead to it: its rank grows
+//     with their number, and it moves only if that grows by a factor of four.
 //
 // The cache has two halves. When the young one is full, it becomes the old one, whose
 // URLs are dropped; a URL that is looked up in the old one moves to the young one.
@@ -40,6 +39,7 @@ type knownURL struct {
 	depth int  // of its entry, at most
 	waits bool // for its first fetch
 	links int  // that led to it while it waited
+	weigh int  // at which number of links it is weighed again
 }
 
 // MaxKnown is how many URLs the cache has at most, half of them in each half.
@@ -56,8 +56,11 @@ func (c *knownCache) covers(u page.URL, depth int) bool {
 	if !k.waits {
 		return true
 	}
-	k.links++
-	return k.links&(k.links-1) != 0 // no power of two
+	if k.links++; k.links < k.weigh {
+		return true
+	}
+	k.weigh *= 4
+	return false
 }
 
 // learn remembers an entry that was read. It must be one that was committed.
@@ -66,7 +69,7 @@ func (c *knownCache) learn(u page.URL, e *schema.FrontierEntry) {
 	defer c.mu.Unlock()
 	k := c.get(u)
 	if k == nil {
-		k = &knownURL{depth: e.Depth}
+		k = &knownURL{depth: e.Depth, links: 1, weigh: 4}
 		c.put(u, k)
 	}
 	k.depth = min(k.depth, e.Depth)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestKnownCache: a URL is skipped at the depth of its entry and below it; a waiting
-// one is checked when its links have doubled.
+// one is weighed again when its links have quadrupled.
 func TestKnownCache(t *testing.T) {
 	var c knownCache
 	if c.covers("https://a.example/", 5) {
@@ -34,14 +34,14 @@ func TestKnownCache(t *testing.T) {
 	waiting := &schema.FrontierEntry{Depth: 2, State: schema.EntryWaiting}
 	c.learn("https://a.example/next", waiting)
 	var looked []int
-	for link := 1; link <= 20; link++ {
+	for link := 2; link <= 70; link++ {
 		if !c.covers("https://a.example/next", 2) {
 			looked = append(looked, link)
 			c.learn("https://a.example/next", waiting)
 		}
 	}
-	if fmt.Sprint(looked) != "[1 2 4 8 16]" {
-		t.Errorf("a URL that waits was looked at for links %v", looked)
+	if fmt.Sprint(looked) != "[4 16 64]" {
+		t.Errorf("a URL that waits was weighed again for links %v", looked)
 	}
 }
 

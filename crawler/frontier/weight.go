@@ -15,11 +15,11 @@ import (
 // page of a list, and no page is put off for ever: a rank moves it by at most six
 // places, then its depth decides.
 //
-// A URL is weighed when it is queued, and again when the links to it have doubled: each
-// changes its rank, and discover reads the entry then anyway (knowncache.go). It moves
-// only when its rank has changed by a factor of four, so a URL moves a few times at
-// most, however many links lead to it. The queue does not see rank changes without such
-// a link. It only needs to be a good order, not an exact one.
+// A URL is weighed when it is queued, when discover first sees that it is known, and
+// again when the links to it have quadrupled (knowncache.go). It moves only when its rank
+// has changed by a factor of four, so a URL moves a few times at most, however many links
+// lead to it. The queue does not see rank changes without such a link. It only needs to
+// be a good order, not an exact one.
 //
 // Revisits are ordered by when they are due.
 //
