@@ -19,7 +19,7 @@ import (
 
 // Version names what the analysis produces. An index made by another version still opens,
 // but has to be rebuilt; the writer of package index says so (NeedsRebuild).
-const Version = 6
+const Version = 7
 
 // MaxIndexedText is how much of a text, and of a title, is searchable, in bytes. All of it is
 // stored.

@@ -1,6 +1,12 @@
 package analysis
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
 
 // Scripts without spaces between words are indexed as overlapping bigrams, and the last
 // character of a run is indexed again on its own:
@@ -48,3 +54,18 @@ func inBigramBlock(r rune) bool {
 	}
 	return false
 }
+
+// appendCharacter appends the folded form of the character that src begins with, whose first
+// rune, of n bytes, is r. It returns the length of the character: a half-width Kana and the
+// voiced mark after it are one, as in full width, where NFC has composed them.
+func appendCharacter(dst []byte, src string, r rune, n int) ([]byte, int) {
+	if isHalfWidthKana(r) && (strings.HasPrefix(src[n:], "\uFF9E") || strings.HasPrefix(src[n:], "\uFF9F")) {
+		end := n + utf8.RuneLen(0xFF9E)
+		if voiced := norm.NFKC.String(src[:end]); utf8.RuneCountInString(voiced) == 1 {
+			return append(dst, voiced...), end
+		}
+	}
+	return appendFolded(dst, r), n
+}
+
+func isHalfWidthKana(r rune) bool { return r >= 0xFF66 && r <= 0xFF9D }

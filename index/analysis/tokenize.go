@@ -13,6 +13,7 @@ const maxToken = 64
 // Token is one word or bigram of a text, folded but not stemmed.
 type Token struct {
 	Start, End int    // byte range in the text it came from
+	First      int    // of a bigram: where its first character ends there
 	Text       []byte // valid until the next call of Next
 	Bigram     bool   // from a script without spaces; never stemmed
 	Tail       bool   // the last character of a run, repeated on its own
@@ -97,16 +98,16 @@ func (t *Tokenizer) SkipOthers(first *[256]bool) {
 	}
 }
 
-// bigram makes a token of the two runes at pos, or of the last rune of a run. It reports
-// false for a rune that folds to nothing.
+// bigram makes a token of the two characters at pos, or of the last character of a run. It
+// reports false for a character that folds to nothing.
 func (t *Tokenizer) bigram(r rune, n int) bool {
-	b := appendFolded(t.buf[:0], r)
+	b, n := appendCharacter(t.buf[:0], t.src[t.pos:], r, n)
 	tok := Token{Start: t.pos, Bigram: true}
 	t.pos += n
-	tok.End = t.pos
+	tok.First, tok.End = t.pos, t.pos
 	next, m := utf8.DecodeRuneInString(t.src[t.pos:])
 	if m > 0 && isBigramScript(next) {
-		b = appendFolded(b, next)
+		b, m = appendCharacter(b, t.src[t.pos:], next, m)
 		tok.End += m
 		t.inRun = true
 	} else {

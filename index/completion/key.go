@@ -27,8 +27,7 @@ func (k *key) fold(text string) {
 			// A bigram is a character and the next character, which begins the next token.
 			_, n := utf8.DecodeRune(word)
 			word, continues = word[:n], t.Token.Start == runEnds
-			_, n = utf8.DecodeRuneInString(text[t.Token.Start:])
-			runEnds = t.Token.Start + n
+			runEnds = t.Token.First
 		}
 		if len(k.text) > 0 && !continues {
 			k.text = append(k.text, ' ')

@@ -231,7 +231,7 @@ func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 		if tok.Token.Letters {
 			t.Typed = append(t.Typed, string(tok.Token.Text))
 		}
-		t.Prefix = tok.Token.Bigram && !tok.Token.Tail && utf8.RuneCountInString(c.text[tok.Token.Start:tok.Token.End]) == 1
+		t.Prefix = tok.Token.Bigram && !tok.Token.Tail && tok.Token.First == tok.Token.End
 	}
 	if len(words) == 0 {
 		return t, false
