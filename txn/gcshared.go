@@ -62,8 +62,8 @@ func (db *DB) joinReaders(ctx context.Context) error {
 	b := &db.published
 	b.column = []byte(rand.Text()[:10])
 	publishing, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	b.cancel = cancel                           // if anything fails from here on, leaveReaders withdraws the bound
-	if err := db.putBound(ctx, 1); err != nil { // below everything
+	b.cancel = cancel                                                    // if anything fails from here on, leaveReaders withdraws the bound
+	if err := db.putBound(ctx, func() uint64 { return 1 }); err != nil { // below everything
 		return err
 	}
 	if err := db.publishReaders(ctx); err != nil {
@@ -108,15 +108,17 @@ func (db *DB) publishReaders(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.putBound(ctx, db.point.bound(last))
+	return db.putBound(ctx, func() uint64 { return db.point.bound(last) })
 }
 
-func (db *DB) putBound(ctx context.Context, bound uint64) error {
+// putBound publishes a bound. It asks for the bound when no other publication is under way: a bound
+// from before a reader registered must not replace the one that the reader has published.
+func (db *DB) putBound(ctx context.Context, bound func() uint64) error {
 	b := &db.published
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.n++
-	if err := applyRow(ctx, db.table, db.boundRow(), putNumber(b.column, b.n, bound)); err != nil {
+	if err := applyRow(ctx, db.table, db.boundRow(), putNumber(b.column, b.n, bound())); err != nil {
 		return fmt.Errorf("txn: publish the bound of readers: %w", err)
 	}
 	return nil
