@@ -100,14 +100,18 @@ func (db *DB) advance(ctx context.Context) (uint64, error) {
 	return ts, db.publish(ctx, ts)
 }
 
-// publish writes the safe point into the table.
-func (db *DB) publish(ctx context.Context, ts uint64) error {
+// publish writes the safe point into the table, unless the row has one of certain cells.
+func (db *DB) publish(ctx context.Context, ts uint64, unless ...store.Selector) error {
 	p := db.point
 	if ts == p.persisted { // only a collection reads or writes it, and collections exclude each other
 		return nil
 	}
-	if err := applyRow(ctx, db.table, gcRow, putNumber(safePointColumn, ts, ts)); err != nil {
+	res, err := db.table.Mutate(ctx, store.RowMutation{Row: gcRow, Absent: unless, Mutations: []store.Mutation{putNumber(safePointColumn, ts, ts)}})
+	if err != nil {
 		return fmt.Errorf("txn: publish the safe point: %w", err)
+	}
+	if res.Outcome == store.Refused {
+		return errPinned
 	}
 	p.persisted = ts
 	return nil

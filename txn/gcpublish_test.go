@@ -1,6 +1,8 @@
 package txn
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"runtime"
 	"testing"
@@ -38,4 +40,54 @@ func TestPublicationsInOrder(t *testing.T) {
 		}
 		tx.Rollback()
 	}
+}
+
+// TestPinJustInTime: a process makes a pin after a collector has read the pins, and before it
+// publishes the safe point. A pin that was made can be read, and does not keep others from collecting.
+func TestPinJustInTime(t *testing.T) {
+	table, o := sharedTable(t), &office{}
+	hook := &beforeWrite{Table: table}
+	a, _ := openShared(t, hook, o, Options{})
+	b, _ := openShared(t, table, o, Options{})
+	past := setC(t, a, "one")
+	setC(t, a, "")
+	publishAll(t, a, b)
+	hook.row, hook.do = gcRow, func() {
+		if _, err := b.Pin(t.Context(), Pin{Name: "p", TS: past}); err != nil {
+			t.Error(err)
+		}
+	}
+	got := collect(t, a)
+	if hook.do != nil || got.SafePoint != past {
+		t.Errorf("the safe point is %d, with a pin at %d", got.SafePoint, past)
+	}
+	for _, db := range []*DB{a, b} {
+		tx := db.At(past)
+		wantValue(t, tx, "one")
+		tx.Rollback()
+	}
+}
+
+// beforeWrite calls do once, before a row is written.
+type beforeWrite struct {
+	store.Table
+	row []byte
+	do  func()
+}
+
+func (s *beforeWrite) before(row []byte) {
+	if do := s.do; do != nil && bytes.Equal(row, s.row) {
+		s.do = nil
+		do()
+	}
+}
+
+func (s *beforeWrite) Apply(ctx context.Context, rows []store.RowMutation) error {
+	s.before(rows[0].Row)
+	return s.Table.Apply(ctx, rows)
+}
+
+func (s *beforeWrite) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+	s.before(m.Row)
+	return s.Table.Mutate(ctx, m)
 }

@@ -32,7 +32,12 @@ import (
 // ever published. A reader below that bound may be too late. It publishes its own
 // timestamp, and then reads the safe point; a collector publishes the safe point, and then
 // reads the bounds again. So at least one of the two sees the other: the reader fails, or
-// the collector collects nothing until the reader has ended. Pins do the same.
+// the collector collects nothing until the reader has ended.
+//
+// A pin must remain readable after the process that made it has ended. So it keeps a collector from
+// publishing: a process stores the pin, writes a timestamp next to the safe point (pinnedColumn),
+// and then reads the safe point. A collector reads that timestamp first and then the pins, and
+// publishes a safe point only if no later timestamp is there.
 //
 // A process that others consider dead has lost its bound, although it may only have been
 // suspended. So it checks its token (Liveness.Valid) after each read, before the result is
@@ -56,6 +61,13 @@ const publishEvery = time.Second
 
 // errReadersBelow is a reason to collect nothing now.
 var errReadersBelow = fmt.Errorf("%w: a reader of another process has just begun below the safe point", errLocksHeld)
+
+// errPinned is another one.
+var errPinned = fmt.Errorf("%w: another process has just made a pin", errLocksHeld)
+
+// pinnedColumn is in the row of the safe point. Its timestamp is that of the last pin that a process
+// made while others had the table open.
+var pinnedColumn = []byte("pinned")
 
 // joinReaders publishes a first bound, and keeps publishing until leaveReaders.
 func (db *DB) joinReaders(ctx context.Context) error {
@@ -193,6 +205,10 @@ func (db *DB) advanceShared(ctx context.Context, now time.Time) (uint64, error) 
 	if err != nil {
 		return 0, err
 	}
+	pinned, err := readNumber(ctx, db.table, gcRow, pinnedColumn, "when the last pin was made")
+	if err != nil {
+		return 0, err
+	}
 	least, err := db.allowed(ctx, p.bound(last), now)
 	if err != nil {
 		return 0, err
@@ -202,7 +218,7 @@ func (db *DB) advanceShared(ctx context.Context, now time.Time) (uint64, error) 
 		return 0, err
 	}
 	ts := max(stored, least)
-	if err := db.publish(ctx, ts); err != nil {
+	if err := db.publish(ctx, ts, store.Selector{Group: metaGroup, Column: pinnedColumn, MinTS: pinned + 1}); err != nil {
 		return 0, err
 	}
 	p.mu.Lock()

@@ -404,7 +404,7 @@ func TestCollectorsOfProcesses(t *testing.T) {
 // before it publishes the safe point. The collector must look again.
 func TestReaderJustInTime(t *testing.T) {
 	table, o := sharedTable(t), &office{}
-	hook := &beforeApply{Table: table}
+	hook := &beforeWrite{Table: table}
 	a, _ := openShared(t, hook, o, Options{})
 	b, _ := openShared(t, table, o, Options{})
 	past := setC(t, a, "one")
@@ -419,19 +419,4 @@ func TestReaderJustInTime(t *testing.T) {
 	if hook.do != nil {
 		t.Error("the safe point was not published")
 	}
-}
-
-// beforeApply calls do once, before a row is written.
-type beforeApply struct {
-	store.Table
-	row []byte
-	do  func()
-}
-
-func (s *beforeApply) Apply(ctx context.Context, rows []store.RowMutation) error {
-	if do := s.do; do != nil && bytes.Equal(rows[0].Row, s.row) {
-		s.do = nil
-		do()
-	}
-	return s.Table.Apply(ctx, rows)
 }

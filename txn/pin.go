@@ -125,6 +125,13 @@ func (db *DB) confirmPin(ctx context.Context, p Pin, before *Pin) error {
 	if !db.Shared() {
 		return nil
 	}
+	made, err := db.next(ctx)
+	if err == nil {
+		err = applyRow(ctx, db.table, gcRow, putNumber(pinnedColumn, made, made)) // see gcshared.go
+	}
+	if err != nil {
+		return fmt.Errorf("txn: pin %q: keep others from collecting: %w", p.Name, err)
+	}
 	ts, err := readSafePoint(ctx, db.table)
 	if err != nil || ts <= p.TS {
 		return err

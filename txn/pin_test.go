@@ -12,7 +12,7 @@ import (
 func TestPinMovedBackTooLate(t *testing.T) {
 	for _, own := range []bool{true, false} {
 		table, o := sharedTable(t), &office{}
-		hook := &beforeApply{Table: table}
+		hook := &beforeWrite{Table: table}
 		a, _ := openShared(t, hook, o, Options{})
 		b, _ := openShared(t, table, o, Options{})
 		past, later := setC(t, a, "one"), setC(t, a, "two")
