@@ -53,9 +53,9 @@ func (db *DB) SafePoint() uint64 {
 	return db.point.ts
 }
 
-// Hold keeps everything that can be read now readable until release is called.
-// It is for a caller that learns later at which timestamp it wants to read.
-// release may be called more than once.
+// Hold keeps the present state and every later one readable until release is called.
+// It is for a caller that learns later at which of these timestamps it wants to read.
+// It keeps no earlier state: Pin does. release may be called more than once.
 func (db *DB) Hold() (release func()) {
 	h := new(hold)
 	db.point.readers.enter(h)

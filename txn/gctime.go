@@ -98,8 +98,7 @@ func (h *timeline) firstAfter(t time.Time) int {
 // TimestampAt returns a timestamp at which the state of a time of day can be read,
 // or a slightly later state: samples are 1/4096 of the history apart, and at least a
 // second. It returns 0 if the history does not reach back that far; without a history it
-// never does. The timestamp may be below the safe point: see Oldest. Hold keeps it readable
-// until it is read.
+// never does. The timestamp may be below the safe point: see Oldest.
 func (db *DB) TimestampAt(t time.Time) uint64 {
 	h := &db.point.history
 	h.mu.Lock()

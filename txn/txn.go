@@ -84,8 +84,8 @@ func (db *DB) Begin(ctx context.Context) (*Txn, error) {
 // commit timestamp of a transaction that has ended, or LastTimestamp. It sees a
 // transaction that committed at exactly this timestamp. It cannot commit,
 // and must be ended with Rollback. Below the safe point its reads fail with an
-// error that matches ErrBelowSafePoint; Hold prevents that while the caller looks for
-// a timestamp.
+// error that matches ErrBelowSafePoint; Hold prevents that for the present and for later
+// timestamps.
 func (db *DB) At(start uint64) *Txn {
 	// 0 would mean "no bound" to the store; no timestamp is 0 or 1.
 	t := &Txn{db: db, start: max(start, 1), readOnly: true}
