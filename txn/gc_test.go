@@ -387,7 +387,7 @@ func TestHistoryIsKept(t *testing.T) {
 		if n := len(db.point.history.samples); n > 64 {
 			t.Errorf("%d samples of time", n)
 		}
-		if ts := db.TimestampAt(time.Now().Add(-30 * time.Minute)); ts < states[len(states)-31].ts || ts > states[len(states)-28].ts {
+		if ts := timestampAt(t, db, time.Now().Add(-30*time.Minute)); ts < states[len(states)-31].ts || ts > states[len(states)-28].ts {
 			t.Errorf("half an hour ago was %d", ts)
 		}
 		if err := db.Close(); err != nil {

@@ -99,18 +99,32 @@ func (h *timeline) firstAfter(t time.Time) int {
 // or a slightly later state: samples are 1/4096 of the history apart, and at least a
 // second. It returns 0 if the history does not reach back that far; without a history it
 // never does. The timestamp may be below the safe point: see Oldest.
-func (db *DB) TimestampAt(t time.Time) uint64 {
-	h := &db.point.history
+func (db *DB) TimestampAt(ctx context.Context, t time.Time) (uint64, error) {
+	h, err := db.timeline(ctx)
+	if err != nil {
+		return 0, err
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	i := h.firstAfter(t)
 	switch {
 	case i == 0:
-		return 0
+		return 0, nil
 	case i == len(h.samples):
-		return db.LastTimestamp()
+		return db.Now(ctx)
 	}
-	return h.samples[i].ts
+	return h.samples[i].ts, nil
+}
+
+// timeline returns the timeline in the table: other processes may have taken samples since this
+// one read it.
+func (db *DB) timeline(ctx context.Context) (*timeline, error) {
+	h := &db.point.history
+	if db.Shared() {
+		h = &timeline{keep: h.keep}
+		return h, h.load(ctx, db.table)
+	}
+	return h, nil
 }
 
 // History is how long versions are kept; 0 keeps them only for open readers.
@@ -118,21 +132,29 @@ func (db *DB) History() time.Duration { return db.opts.History }
 
 // Oldest is the earliest state that can be read now: its timestamp, and the earliest
 // time of day whose state can be read. The time is zero if no history records it.
-func (db *DB) Oldest() (ts uint64, at time.Time) {
+func (db *DB) Oldest(ctx context.Context) (ts uint64, at time.Time, err error) {
 	ts = db.SafePoint()
-	h := &db.point.history
+	if db.Shared() { // another process may have raised it
+		if ts, err = readSafePoint(ctx, db.table); err != nil {
+			return 0, time.Time{}, err
+		}
+	}
+	h, err := db.timeline(ctx)
+	if err != nil {
+		return 0, time.Time{}, err
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, s := range h.samples {
 		if s.ts >= ts {
 			// The state at a time between two samples is read at the later one.
-			return ts, time.Unix(0, h.samples[max(i-1, 0)].wall)
+			return ts, time.Unix(0, h.samples[max(i-1, 0)].wall), nil
 		}
 	}
 	if n := len(h.samples); n > 0 {
-		return ts, time.Unix(0, h.samples[n-1].wall)
+		return ts, time.Unix(0, h.samples[n-1].wall), nil
 	}
-	return ts, time.Time{}
+	return ts, time.Time{}, nil
 }
 
 // noteTime takes a sample if the last one is old enough, and removes those that the

@@ -47,10 +47,10 @@ func shortProcesses(t *testing.T, keep time.Duration, least, most int) {
 			time.Sleep(time.Minute)
 		}
 		db := open(t, table, opts)
-		if ts := db.TimestampAt(began.Add(-time.Second)); ts != 0 {
+		if ts := timestampAt(t, db, began.Add(-time.Second)); ts != 0 {
 			t.Errorf("a time before everything is %d", ts)
 		}
-		oldest, at := db.Oldest()
+		oldest, at := oldestOf(t, db)
 		if oldest != db.SafePoint() || at.Before(began) {
 			t.Errorf("the oldest is %d of %s, the safe point %d", oldest, at, db.SafePoint())
 		}
@@ -68,7 +68,7 @@ func shortProcesses(t *testing.T, keep time.Duration, least, most int) {
 func readBetween(t *testing.T, db *DB, between []time.Time, at time.Time) (read int) {
 	for i, when := range between {
 		release := db.Hold()
-		ts := db.TimestampAt(when)
+		ts := timestampAt(t, db, when)
 		tx := db.At(ts)
 		v, err := tx.Get(t.Context(), "row", app("c"))
 		tx.Rollback()
@@ -126,12 +126,57 @@ func TestOldestAfterAProcessWithoutHistory(t *testing.T) {
 				}
 			}
 		}
-		ts, at := db.Oldest()
-		if ts != db.SafePoint() || ts == 0 || db.TimestampAt(at.Add(time.Nanosecond)) < ts {
-			t.Errorf("the oldest is %d of %s after the beginning, which is %d; the safe point %d", ts, at.Sub(began), db.TimestampAt(at), db.SafePoint())
+		ts, at := oldestOf(t, db)
+		if ts != db.SafePoint() || ts == 0 || timestampAt(t, db, at.Add(time.Nanosecond)) < ts {
+			t.Errorf("the oldest is %d of %s after the beginning, which is %d; the safe point %d", ts, at.Sub(began), timestampAt(t, db, at), db.SafePoint())
 		}
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// TestTimesOfOtherProcesses: a process that collects nothing finds the times of commits that others
+// have made since it began.
+func TestTimesOfOtherProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, o := sharedTable(t), &office{}
+		opts := Options{History: time.Hour}
+		a, _ := openShared(t, table, o, opts)
+		b, _ := openShared(t, table, o, opts)
+		began := time.Now()
+		for i := range 100 {
+			time.Sleep(30 * time.Second)
+			setC(t, a, fmt.Sprint(i))
+			time.Sleep(30 * time.Second)
+			publishAll(t, a, b)
+			collect(t, a)
+		}
+		for ago := 10; ago < 60; ago += 10 {
+			tx := b.At(timestampAt(t, b, time.Now().Add(-time.Duration(ago)*time.Minute-time.Second)))
+			wantValue(t, tx, fmt.Sprint(99-ago))
+			tx.Rollback()
+		}
+		if ts, at := oldestOf(t, b); ts != a.SafePoint() || at.Sub(began) < 38*time.Minute || at.Sub(began) > 42*time.Minute {
+			t.Errorf("the oldest is %d of %s after the beginning, the safe point %d", ts, at.Sub(began), a.SafePoint())
+		}
+	})
+}
+
+func timestampAt(t *testing.T, db *DB, at time.Time) uint64 {
+	t.Helper()
+	ts, err := db.TimestampAt(t.Context(), at)
+	if err != nil {
+		t.Error(err)
+	}
+	return ts
+}
+
+func oldestOf(t *testing.T, db *DB) (uint64, time.Time) {
+	t.Helper()
+	ts, at, err := db.Oldest(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	return ts, at
 }

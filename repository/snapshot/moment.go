@@ -83,7 +83,7 @@ func Past(ctx context.Context, db *txn.DB, m Moment) (*txn.Txn, error) {
 	}
 	tx, err := At(ctx, db, ts)
 	if errors.Is(err, txn.ErrBelowSafePoint) {
-		return nil, notKept(db, m)
+		return nil, notKept(ctx, db, m)
 	}
 	return tx, err
 }
@@ -105,14 +105,17 @@ func timestampOf(ctx context.Context, db *txn.DB, m Moment, now time.Time) (uint
 	case m.Time.After(now):
 		return 0, fmt.Errorf("%s: %w: it is %s", m, ErrFuture, now.UTC().Format(time.RFC3339))
 	}
-	ts := db.TimestampAt(m.Time)
-	if ts == 0 {
-		return 0, notKept(db, m)
+	ts, err := db.TimestampAt(ctx, m.Time)
+	if err == nil && ts == 0 {
+		err = notKept(ctx, db, m)
 	}
-	return ts, nil
+	return ts, err
 }
 
-func notKept(db *txn.DB, m Moment) error {
-	ts, at := db.Oldest()
+func notKept(ctx context.Context, db *txn.DB, m Moment) error {
+	ts, at, err := db.Oldest(ctx)
+	if err != nil {
+		return err
+	}
 	return &NotKeptError{Asked: m, OldestTS: ts, Oldest: at}
 }
