@@ -3,6 +3,7 @@ package warc
 import (
 	"errors"
 	"io"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -27,6 +28,8 @@ func TestDamage(t *testing.T) {
 	lf := strings.ReplaceAll(two, "\r\n", "\n")
 	lf = strings.Replace(lf, "Content-Length: 50", "Content-Length: 47", 1)
 	long := html(strings.Repeat("long ", 300))
+	incompressible := damagedFile{random: rand.New(rand.NewPCG(1, 0))}
+	noise := zst(t, nil, record("2", html(incompressible.noise(4<<10))))
 	tests := []struct{ name, file, want string }{
 		{"good", one + two + three, "1 2 3 problems=0"},
 		{"good, member per record", gz(one, two, three), "1 2 3 problems=0"},
@@ -51,10 +54,20 @@ func TestDamage(t *testing.T) {
 		{"a page that is gzip", one + record("2", gz(three)) + three, "1 [2] 3 problems=1"},
 		{"junk that looks like gzip after plain", one + "\x1f\x8b\x08\x00 junk\n" + two, "1 2 problems=2"},
 		{"corrupt data", gz(one) + flip(gz(two), 60) + gz(three), "1 3 problems=1"},
+		{"corrupt zstd frame of a block that was not compressed", zst(t, nil, one) + flip(noise, len(noise)-1) + zst(t, nil, three), "1 [2] 3 problems=3"},
+		{"much junk before gzip", strings.Repeat("junk ", 50_000) + gz(one, two), "1 2 problems=1"},
+		{"a ZIP file that begins with other files", "PK\x03\x04" + strings.Repeat("page ", 50_000) + gz(one, two) + "PK\x01\x02", "1 2 problems=0"},
 		{"wrong checksum", gz(one) + flip(gz(two), len(gz(two))-6) + gz(three), "1 [2] 3 problems=2"},
 		{"wrong magic", gz(one) + flip(gz(two), 0) + gz(three), "1 3 problems=1"},
 		{"cut header", one + two[:100], "1 problems=1"},
 		{"cut block", one + two[:len(two)-10], "1 [2] problems=1"},
+		{"cut header, continued", one + two[:100] + three, "1 3 problems=1"},
+		{"header cut at the end of a line, continued", one + two[:strings.Index(two, "Content-Length")] + three, "1 3 problems=1"},
+		{"two cut headers, continued", one + two[:100] + two[:70] + three, "1 3 problems=1"},
+		{"version cut, continued", one + two[:3] + three, "1 3 problems=1"},
+		{"cut block, continued", one + two[:len(two)-7] + three, "1 [2] 3 problems=1"},
+		{"a URI that ends like a version line", one + strings.Replace(two, "/2", "/warc/1.0", 1) + three, "1 warc/1.0 3 problems=0"},
+		{"too long, up to empty lines", one + recordWith("2", len(html("two")+"\r\n\r\n"+three)-len("\r\n\r\n"+html("three")+"\r\n\r\n"), html("two"), "") + three, "1 [2] 3 problems=1"},
 		{"cut member", gz(one) + gz(two)[:120], "1 problems=2"},
 		{"no end lines", one + strings.TrimRight(two, "\r\n") + three, "1 2 3 problems=1"},
 		{"too short", one + recordWith("2", 47, html("two"), "") + three, "1 [2] 3 problems=1"},
@@ -111,7 +124,8 @@ func TestOtherFormats(t *testing.T) {
 	for file, want := range map[string]string{
 		"filedesc://x.arc 0.0.0.0 20240101000000 text/plain 3\nabc\n": "convert it to WARC",
 		"PK\x03\x04 no WARC file in it":                               "unpack it",
-		"<!doctype html>":                                             "where a record should begin",
+		"PK\x03\x04" + strings.Repeat("no WARC file in it ", 10_000):  "unpack it",
+		"<!doctype html>": "where a record should begin",
 	} {
 		_, r := read(t, file, Options{})
 		if list := r.Problems(); len(list) != 1 || !strings.Contains(list[0].Reason, want) {

@@ -16,7 +16,8 @@
 //     zstd proposal) and plain text;
 //  2. never stops silently: it reports everything that it skips or doubts as a [Problem]
 //     with the file, the offset and the reason, and continues at the next gzip
-//     member, zstd frame or "WARC/" line;
+//     member, zstd frame or "WARC/" line, or, in plain data, at a whole header within a
+//     line, because a writer that was killed may have continued the file there;
 //  3. never loses a record whose header is readable: if the body is cut off, corrupt, too
 //     large or cannot be decoded, the fetch has Err set and so counts as a failed fetch
 //     (semantics.md section 2), which leaves earlier successful fetches in force;

@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +22,10 @@ func (fs Fields) Get(name string) string {
 		}
 	}
 	return ""
+}
+
+func (fs Fields) has(name string) bool {
+	return slices.ContainsFunc(fs, func(f Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
 // parseFields appends the fields of text, the lines between the first line of a

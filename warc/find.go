@@ -68,8 +68,17 @@ func (r *Reader) endPlain() bool {
 var mandatory = []string{"WARC-Type", "WARC-Record-ID", "WARC-Date", "Content-Length"}
 
 // plausible reports whether a record header is ahead that lacks at most one of the mandatory
-// fields. After many headers that lack more, it accepts only short ones.
+// fields. If it begins within a line, as after a record that was cut off, it must have all of them, and the
+// data must be plain: a corrupt member repeats parts of earlier headers anywhere. After many headers that
+// lack more, plausible accepts only short ones.
 func (r *Reader) plausible() bool {
+	mayLack := 1
+	if !r.beginsLine() {
+		if _, inner := r.stream.at(r.win.pos()); inner >= 0 {
+			return false
+		}
+		mayLack = 0
+	}
 	r.win.fill(16)
 	if !isVersionLine(r.win.ahead()) {
 		return false
@@ -88,15 +97,15 @@ func (r *Reader) plausible() bool {
 			missing++
 		}
 	}
-	if missing <= 1 {
+	if missing <= mayLack {
 		return true
 	}
 	r.credit -= int64(n)
 	return false
 }
 
-// scan moves the window to the next version line that begins a line or a member, or to the
-// next break, or to the end of the available data.
+// scan moves the window to the next version line, or to the next break, or to the end of the
+// available data.
 func (r *Reader) scan() {
 	r.win.advance(1)
 	for {
@@ -107,8 +116,7 @@ func (r *Reader) scan() {
 				break
 			}
 			i += k + 1
-			// The previous byte is still in the window: scan has just passed it.
-			if line := i - len(version); line >= 0 && isVersionLine(b[line:]) && r.beginsLine(line) {
+			if line := i - len(version); line >= 0 && isVersionLine(b[line:]) {
 				r.win.advance(line)
 				return
 			}
@@ -122,13 +130,13 @@ func (r *Reader) scan() {
 	}
 }
 
-// beginsLine reports whether byte i ahead is the first of a line or a member.
-func (r *Reader) beginsLine(i int) bool {
-	at := r.win.r + i
-	if at > 0 && r.win.buf[at-1] == '\n' {
+// beginsLine reports whether the next byte is the first of a line or a member.
+func (r *Reader) beginsLine() bool {
+	// The previous byte is still in the window: scan has just passed it.
+	if at := r.win.r; at > 0 && r.win.buf[at-1] == '\n' {
 		return true
 	}
-	return r.stream.nextMark(r.win.pos()+int64(i)-1) == r.win.pos()+int64(i)
+	return r.stream.nextMark(r.win.pos()-1) == r.win.pos()
 }
 
 // reportJunk reports that data from an offset up to here was skipped, unless its cause has

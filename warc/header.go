@@ -1,8 +1,10 @@
 package warc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,6 +39,36 @@ func (r *Reader) readHeader(limit int) (int, error) {
 	}
 	r.parseHeader(string(r.win.ahead()[:n]))
 	return n, nil
+}
+
+// lastHeader returns where the last header begins in text, the beginning of a record up to an empty
+// line; 0 if there is only one. The headers before it are cut off, as by a crawler that was killed and
+// then continued the file. A header begins a line, or, after a cut within a line, its fields repeat
+// one that no header has twice.
+func lastHeader(text []byte) int {
+	most := 8 // comparisons, each of which takes as long as the text
+	for end := len(text); most > 0; {
+		end = bytes.LastIndexByte(text[:end], '/')
+		at := end + 1 - len(version)
+		switch {
+		case at <= 0:
+			return 0
+		case !isVersionLine(text[at:]):
+			continue
+		case text[at-1] == '\n':
+			return at
+		}
+		if most--; haveBoth(string(text[:at]), string(text[at:])) {
+			return at
+		}
+	}
+	return 0
+}
+
+// haveBoth reports whether both parts of a header have the same mandatory field.
+func haveBoth(first, second string) bool {
+	a, b := parseFields(nil, first), parseFields(nil, second)
+	return slices.ContainsFunc(mandatory, func(name string) bool { return a.has(name) && b.has(name) })
 }
 
 func (r *Reader) parseHeader(text string) {

@@ -19,12 +19,15 @@ const (
 	kindPlain
 )
 
+// zstdMagic begins a zstd frame.
+const zstdMagic = "\x28\xb5\x2f\xfd"
+
 // sniff returns the kind of member that begins with b, kindNone if unknown.
 func sniff(b []byte) memberKind {
 	switch {
 	case isGzip(b):
 		return kindGzip
-	case bytes.HasPrefix(b, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+	case bytes.HasPrefix(b, []byte(zstdMagic)):
 		return kindZstd
 	case len(b) >= 4 && b[0]&0xf0 == 0x50 && b[1] == 0x2a && b[2] == 0x4d && b[3] == 0x18:
 		return kindSkippable
@@ -93,6 +96,16 @@ func isVersionLine(b []byte) bool {
 			return i >= 3
 		case i > 8 || c != '.' && (c < '0' || c > '9'):
 			return false
+		}
+	}
+	return false
+}
+
+// hasVersionLine reports whether a record may begin in b.
+func hasVersionLine(b []byte) bool {
+	for i, c := range b {
+		if c == '/' && i >= len(version)-1 && isVersionLine(b[i+1-len(version):]) {
+			return true
 		}
 	}
 	return false

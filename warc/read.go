@@ -24,6 +24,11 @@ func (r *Reader) readRecord() bool {
 		r.lost = true
 		return false
 	}
+	if at := lastHeader(r.win.ahead()[:n]); at > 0 {
+		rec.problem(errHeaderCut.Error() + ": went on at the record that begins within it")
+		r.win.advance(at)
+		return false
+	}
 	r.checkHeader()
 	rec.Length, err = contentLength(rec.Fields)
 	if err == nil && rec.Inner < 0 && r.src.size >= 0 && rec.Length > r.src.size-rec.Offset {
@@ -75,7 +80,7 @@ func (r *Reader) readBlock(n, length int) {
 	switch {
 	case after == tailDamaged && !proved:
 		rec.damaged("the block is part of damaged data", "not used")
-	case after == tailJunk && newlines < 2 && !proved:
+	case after == tailJunk && !proved && (newlines < 2 || hasVersionLine(rec.Block)):
 		rec.damaged(fmt.Sprintf("Content-Length %d does not lead to the end of a record", length), "skipped to the next record")
 		r.retry(n, end)
 		return

@@ -2,11 +2,11 @@ package warc
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // lookahead is how much of a supposed member is needed to judge it.
@@ -51,6 +51,8 @@ func (s *stream) skipJunk() error {
 	}
 	s.mixed = true
 	zip := s.atZIP()
+	begin, _ := s.src.br.Peek(5) // the scan meets an error again
+	other := otherFormat(begin)
 	found := s.scan()
 	if s.src.err != nil {
 		return s.endOfSource()
@@ -61,13 +63,16 @@ func (s *stream) skipJunk() error {
 	if s.zip && zip {
 		return errGap
 	}
-	skipped := s.src.pos() - from
-	what := "skipped to the next member"
-	if !found {
-		what = "skipped to the end of the file"
+	reason := fmt.Sprintf("%d bytes that are no gzip member, zstd frame or record: skipped to the ", s.src.pos()-from)
+	switch {
+	case found:
+		reason += "next member"
+	case from == 0 && other != "":
+		reason = other
+	default:
+		reason += "end of the file"
 	}
-	s.report(Problem{Offset: from, Inner: -1,
-		Reason: fmt.Sprintf("%d bytes that are no gzip member, zstd frame or record: %s", skipped, what)})
+	s.report(Problem{Offset: from, Inner: -1, Reason: reason})
 	return errGap
 }
 
@@ -120,23 +125,23 @@ func (s *stream) discard(n int) {
 	}
 }
 
-// untilGzip reads a plain stretch in a file that also has gzip members and damage. It ends
-// where a gzip member begins. It returns the data that has arrived, and waits for more only
-// if that data may be the beginning of a member.
-type untilGzip struct{ br *bufio.Reader }
+// untilMember reads a plain stretch in a file that also has compressed members and damage. It ends
+// where a gzip member with a record begins, or a zstd frame, if the file has had others. It returns
+// the data that has arrived, and waits for more only if that data may be the beginning of a member.
+type untilMember struct {
+	br   *bufio.Reader
+	zstd bool // the file has zstd frames
+}
 
-func (u untilGzip) Read(p []byte) (int, error) {
+func (u untilMember) Read(p []byte) (int, error) {
 	if _, err := u.br.Peek(1); err != nil {
 		return 0, err
 	}
 	b, _ := u.br.Peek(u.br.Buffered())
-	end := bytes.IndexByte(b, 0x1f)
-	switch {
-	case end < 0:
-		end = len(b)
-	case end == 0:
+	end := u.find(b)
+	if end == 0 {
 		b, _ = u.br.Peek(lookahead)
-		if isGzip(b) && beginsRecord(b) {
+		if kind := sniff(b); kind == kindZstd && u.zstd || kind == kindGzip && beginsRecord(b) {
 			return 0, io.EOF
 		}
 		end = 1
@@ -144,4 +149,14 @@ func (u untilGzip) Read(p []byte) (int, error) {
 	n := copy(p, b[:end])
 	_, err := u.br.Discard(n)
 	return n, err
+}
+
+// find returns the first place in b where a member may begin, or the length of b.
+func (u untilMember) find(b []byte) int {
+	for i, c := range b {
+		if c == 0x1f || u.zstd && c == zstdMagic[0] && strings.HasPrefix(zstdMagic, string(b[i:min(i+len(zstdMagic), len(b))])) {
+			return i
+		}
+	}
+	return len(b)
 }

@@ -32,7 +32,7 @@ type stream struct {
 	out     int64 // bytes returned so far
 	began   int64 // bytes returned before the current member
 	failed  int64 // began of the member that failed last
-	mixed   bool  // damage was seen: a plain stretch may end at a gzip member
+	mixed   bool  // damage was seen: a plain stretch may end at a compressed member
 	zip     bool  // the file is a ZIP file with members in it
 	gz      *gzip.Reader
 	zstd    zstdFrames
@@ -104,7 +104,7 @@ func (s *stream) open() error {
 			s.mixed = true
 		}
 		if s.mixed {
-			s.cur = untilGzip{s.src.br}
+			s.cur = untilMember{s.src.br, s.zstd.dec != nil}
 		}
 	default:
 		return s.skipJunk()
@@ -129,10 +129,11 @@ func (s *stream) endPlain(ahead []byte) {
 }
 
 // guess decides what an unknown beginning of a file is: junk if a compressed member comes
-// before any plain record, and otherwise a plain file, whatever it holds.
+// before any plain record, or if there is much of it, and otherwise a plain file, whatever it holds.
 func (s *stream) guess() memberKind {
-	b, _ := s.src.br.Peek(sourceBuffer)
-	if _, kind := nextMember(b); kind == kindGzip || kind == kindZstd {
+	b, err := s.src.br.Peek(sourceBuffer)
+	_, kind := nextMember(b)
+	if kind == kindGzip || kind == kindZstd || kind == kindNone && err == nil {
 		return kindNone
 	}
 	return kindPlain
