@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -14,13 +15,21 @@ import (
 type sectionView struct{ Link, Title string }
 
 // alsoView is a page that is folded into a result, as the result shows it.
-type alsoView struct{ Link, Title, Label string }
+type alsoView struct{ Link, Name, Label string }
 
 // Bounds of what is listed under a result.
 const (
 	maxAlso    = 20
 	alsoLabels = 3 // in the line that opens the list
 )
+
+// nameOf is what a page is called: its title or, without one, its URL.
+func nameOf(title string, u page.URL) string {
+	return cmp.Or(clean(title, maxTitle), clean(string(u), maxShown))
+}
+
+// Name is what the page of the result is called.
+func (h hitView) Name() string { return nameOf(h.Hit.Title, h.Hit.URL) }
 
 // showSections lists the sections of the page, and makes the result lead to the one that
 // answers the query.
@@ -60,7 +69,7 @@ func (h *hitView) showAlso() {
 			h.MoreAlso = len(h.Hit.Also) - maxAlso
 			break
 		}
-		h.Also = append(h.Also, alsoView{href(page.URL(a.URL)), clean(a.Title, maxTitle), alsoLabel(a.Label)})
+		h.Also = append(h.Also, alsoView{href(page.URL(a.URL)), nameOf(a.Title, page.URL(a.URL)), alsoLabel(a.Label)})
 	}
 }
 

@@ -97,6 +97,26 @@ func TestHits(t *testing.T) {
 	})
 }
 
+// Pages without a title are called by their own URLs, also by screen readers.
+func TestHitsWithoutTitle(t *testing.T) {
+	web := manual()
+	for i := range web {
+		web[i].Body = []byte(strings.Replace(string(web[i].Body), "<title>Lamp manual</title>", "", 1))
+	}
+	body := newStand(t, web, nil).get("/?q=lamp+manual")
+	const of = "https://tool.example/docs/"
+	for _, want := range []string{
+		`<bdi>` + of + `1.25/lamp.html</bdi></a> <span>(1.25)</span>`,
+		`Cached<span class="away"> copy of ` + of + `1.26/lamp.html</span>`,
+		`Why this result<span class="away">: ` + of + `1.26/lamp.html</span>`,
+		`Details<span class="away"> of ` + of + `1.26/lamp.html</span>`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("there is no %s in\n%s", want, body)
+		}
+	}
+}
+
 // The reader's language is that of the browser, unless the request names another one.
 func TestReader(t *testing.T) {
 	s := newStand(t, manual(), nil)
