@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 
@@ -86,7 +85,7 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 // Collect reads the source and sends all samples.
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	s := sampler{to}
-	v := c.monitor.refresh(context.Background(), slowAge)
+	v := c.monitor.refresh(slowAge)
 	p := withWaiting(c.monitor.source.Pulse(), v.waiting)
 	for _, o := range p.Observers {
 		s.observer(o)

@@ -192,7 +192,7 @@ func (m *monitor) readSlowly() {
 		rest := slowEvery
 		if watched {
 			began := time.Now()
-			m.refresh(m.ctx, age)
+			m.refresh(age)
 			rest = max(rest, slowShare*time.Since(began))
 		}
 		timer.Reset(rest)
@@ -200,9 +200,9 @@ func (m *monitor) readSlowly() {
 }
 
 // refresh returns the slow figures, and first reads them again if they are older than
-// age. One caller reads at a time; the others wait for its result. Figures that cannot be
-// read within slowTime keep their old values.
-func (m *monitor) refresh(ctx context.Context, age time.Duration) slow {
+// age. One caller reads at a time; the others wait for its result, so a client that leaves
+// does not end the reading. Figures that cannot be read within slowTime keep their old values.
+func (m *monitor) refresh(age time.Duration) slow {
 	m.reading.Lock()
 	defer m.reading.Unlock()
 	m.mu.Lock()
@@ -211,9 +211,8 @@ func (m *monitor) refresh(ctx context.Context, age time.Duration) slow {
 	if !s.read.IsZero() && time.Since(s.read) < age {
 		return s
 	}
-	ctx, cancel := context.WithTimeout(ctx, slowTime)
+	ctx, cancel := context.WithTimeout(m.ctx, slowTime)
 	defer cancel()
-	defer context.AfterFunc(m.ctx, cancel)()
 	if err := s.readFrom(ctx, m.source); err != nil && m.ctx.Err() == nil {
 		m.log.Warn("cannot read all figures of the status", zap.Error(err))
 	}

@@ -52,8 +52,8 @@ type shownPage struct {
 // slowAge is the maximum age of figures that cost a scan when a page is opened.
 const slowAge = 10 * time.Second
 
-func (l *Live) status(w http.ResponseWriter, r *http.Request) {
-	l.monitor.refresh(r.Context(), slowAge)
+func (l *Live) status(w http.ResponseWriter, _ *http.Request) {
+	l.monitor.refresh(slowAge)
 	v := l.monitor.view()
 	var b bytes.Buffer
 	p := shownPage{Frame: assets.Frame{Nav: "status", Live: true, Notes: v.Noted}, view: v, Stages: v.stages}

@@ -1,7 +1,9 @@
 package live_test
 
 import (
+	"context"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -40,5 +42,17 @@ func TestUnreadableDocuments(t *testing.T) {
 		if got := valueOf(f, "format", format); got != want {
 			t.Errorf("%s: %v, want %v", format, got, want)
 		}
+	}
+}
+
+// A client that leaves while the figures are read does not keep them from the next one.
+func TestClientLeaves(t *testing.T) {
+	l, server := watch(t, watched{openRepository(t), frontierOfTest()}, live.Options{})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	l.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/status", nil))
+	f := families(t, get(t, server, "/metrics", http.StatusOK))
+	if got := valueOf(f["indexer_status_readable"], "", ""); got != 1 {
+		t.Errorf("indexer_status_readable is %v, want 1", got)
 	}
 }
