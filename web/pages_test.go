@@ -280,6 +280,12 @@ func TestDocumentPage(t *testing.T) {
 			t.Error("it does not tell how many pages link to it")
 		}
 	})
+	t.Run("beyond the end of a list", func(t *testing.T) {
+		body := s.get(doc("https://oak.example/") + "&in=9&out=9&members=9")
+		if strings.Count(body, ">Go to its last page</a>") != 3 {
+			t.Errorf("the page does not say that its three lists are shorter:\n%s", body)
+		}
+	})
 	t.Run("never seen", func(t *testing.T) {
 		body := s.get(doc("nowhere.example/page")) // https is taken for granted
 		if !strings.Contains(body, "https://nowhere.example/page") || !strings.Contains(body, "it was never fetched") || !strings.Contains(body, "unknown until it is fetched") {
