@@ -211,6 +211,7 @@ func flags(o Options) []chromedp.ExecAllocatorOption {
 		chromedp.Flag("disable-site-isolation-trials", true),
 		chromedp.Flag("disable-features", "IsolateOrigins,site-per-process,Translate,BackForwardCache,ServiceWorkerPaymentApps,OptimizationHints,MediaRouter"),
 		chromedp.Flag("disable-web-security", true),
+		chromedp.Flag("disable-popup-blocking", false), // of DefaultExecAllocatorOptions
 		chromedp.Flag("disable-3d-apis", true),
 		chromedp.Flag("disable-gpu", true),
 		chromedp.Flag("force-prefers-reduced-motion", true),

@@ -18,3 +18,19 @@ func (b *Browser) Kill(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Tabs counts the tabs of the running browser.
+func (b *Browser) Tabs(t *testing.T) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all, err := chromedp.Targets(b.now.ctx)
+	if err != nil {
+		t.Error(err)
+	}
+	for _, target := range all {
+		if target.Type == "page" {
+			n++
+		}
+	}
+	return n
+}

@@ -114,6 +114,28 @@ func TestHostilePages(t *testing.T) {
 	}
 }
 
+// TestNoTabs: links and forms of a page open no tabs, which would run beside it without limits.
+func TestNoTabs(t *testing.T) {
+	b := open(t, render.Limits{})
+	tabs := make(map[string]int)
+	for _, ways := range []string{"", "a.click(); b.click(); f.submit()"} {
+		w := web{home: {"text/html", `<a id=a target=_blank href="about:blank">x</a><a id=b target=_blank rel=opener href="about:blank">x</a>
+			<form id=f target=other action="https://other.example/"></form><script>` + ways + `</script><script src=last.js></script>`}}
+		_, err := b.Render(t.Context(), w[home].fetch(home), func(ctx context.Context, u page.URL) (*page.Fetch, error) {
+			tabs[ways] = b.Tabs(t)
+			return w.lookup(ctx, u)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for ways, n := range tabs {
+		if n == 0 || n != tabs[""] {
+			t.Errorf("the browser has %d tabs after %q, and %d without", n, ways, tabs[""])
+		}
+	}
+}
+
 // TestSameBytes renders a page with timers, chance, dates and races again and again, two at a
 // time.
 func TestSameBytes(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // Version rises with every change of this package that changes the HTML of some page.
-const Version = 2
+const Version = 3
 
 // Lookup returns the fetch in force of a URL, or nil if there is none.
 type Lookup func(ctx context.Context, u page.URL) (*page.Fetch, error)
