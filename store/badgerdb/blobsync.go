@@ -136,11 +136,16 @@ func (c *committer) commitWith(long []byte, txn *badger.Txn, entries, bytes int)
 	if err := c.commitAt(txn); err != nil {
 		return errs.Run("writing", err)
 	}
-	if c.fill.add(entries, bytes) && behind {
-		c.stats.lateSyncs.Add(1)
-		return files.sync()
+	if !c.fill.add(entries, bytes) {
+		return nil
 	}
-	return nil
+	if behind {
+		c.stats.lateSyncs.Add(1)
+		if err := files.sync(); err != nil {
+			return err
+		}
+	}
+	return c.db.mark.sawLog(c.db.dir)
 }
 
 // commitAt commits a transaction at the next sequence number. If the memtable is full, Badger waits

@@ -256,6 +256,29 @@ func TestFullMemtableWithoutFiles(t *testing.T) {
 	closeTest(t, db)
 }
 
+// TestUnmarkedClose: if it cannot be marked that the logs are about to be written out, closing the table
+// leaves them, and what they hold is there when it is opened again.
+func TestUnmarkedClose(t *testing.T) {
+	dir, child := inChild(t)
+	if !child {
+		return
+	}
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+	db.mark.broken = errors.New("broken")
+	if err := db.Close(); !errors.Is(err, db.mark.broken) {
+		t.Errorf("closed: %v", err)
+	}
+	db = openTest(t, copyOpen(t, dir), Options{})
+	if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if !t.Failed() { // the first Badger is still open
+		fmt.Println("PASS")
+		os.Exit(0)
+	}
+}
+
 // TestFlushWithoutFiles: a flush of the table's own that cannot begin breaks nothing.
 func TestFlushWithoutFiles(t *testing.T) {
 	dir, child := inChild(t)

@@ -94,6 +94,7 @@ type mark struct {
 	file string
 	baseline
 	slot
+	log    uint64       // the log of the last group, or an empty one after it
 	page   []byte       // mapped, nil if it is not
 	turn   uint64       // the slot that was written last
 	unmap  func() error // of page
@@ -205,19 +206,22 @@ func (m *mark) advance(group uint64) error {
 }
 
 // flushing marks that all logs are about to be written out to tables: afterwards all of
-// them may be gone, without a next one. A log that was made after the last time and has no group
-// does not count: Badger removes it, and adds nothing to the MANIFEST.
-func (m *mark) flushing(dir string) error {
+// them may be gone, without a next one. A log that was made after the last group does not
+// count: Badger removes it, and adds nothing to the MANIFEST.
+func (m *mark) flushing() error {
 	if m.through == m.group {
 		return m.broken
 	}
-	n, err := newestFile(dir, memlog.Suffix)
-	if err != nil {
-		return err
-	}
-	m.flushed = max(m.flushed, n)
+	m.flushed = max(m.flushed, m.log)
 	m.through = m.group
 	return m.update()
+}
+
+// sawLog records the newest log. It is called when Badger has begun one, before the group that goes
+// there is marked.
+func (m *mark) sawLog(dir string) (err error) {
+	m.log, err = newestFile(dir, memlog.Suffix)
+	return err
 }
 
 // sawValueLog records the newest file of the value log, after a value was written there.
@@ -284,6 +288,9 @@ func (m *mark) open(dir string) (err error) {
 		return fmt.Errorf("store: mapping %s: %w", m.file, err)
 	}
 	if m.valueLog, err = newestFile(dir, valueLogSuffix); err != nil {
+		return err
+	}
+	if err := m.sawLog(dir); err != nil {
 		return err
 	}
 	return m.update()

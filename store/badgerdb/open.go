@@ -18,6 +18,7 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb/internal/errs"
 	"github.com/webindexer/indexer/store/badgerdb/internal/hints"
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/memlog"
 	"github.com/webindexer/indexer/store/badgerdb/internal/newest"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 	"github.com/webindexer/indexer/store/internal/engine"
@@ -328,10 +329,17 @@ func (db *DB) closeBadger() error {
 	if err := db.blobs.sync(); err != nil { // before Badger writes tables that point into them
 		return errors.Join(db.leave(err), db.mark.close())
 	}
-	if err := errors.Join(db.mark.flushing(db.dir), db.closeOrLeave(), db.mark.close()); err != nil {
+	if err := db.mark.flushing(); err != nil { // its logs would seem to be lost
+		return errors.Join(db.leave(err), db.mark.close())
+	}
+	if err := errors.Join(db.closeOrLeave(), db.mark.close()); err != nil {
 		return errs.Run("closing "+db.dir, err)
 	}
 	if err := db.failed.unlist(); err != nil {
+		return err
+	}
+	// Badger does not report that it could not remove a log.
+	if err := dirfile.RemoveMatching(filepath.Join(db.dir, dirfile.Badger), "*"+memlog.Suffix); err != nil {
 		return err
 	}
 	list, err := manifest.Read(db.dir)

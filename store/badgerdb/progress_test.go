@@ -232,33 +232,6 @@ func TestLostMachine(t *testing.T) {
 	}
 }
 
-// TestKilledWhileClosing: after Reclaim has written out what was in memory, the newest log is empty. A
-// process that is killed while it closes the table, before or after Badger has removed that log, leaves
-// a table that opens.
-func TestKilledWhileClosing(t *testing.T) {
-	dir := t.TempDir()
-	db := openTest(t, dir, Options{})
-	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
-	if err := db.Reclaim(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.mark.flushing(dir); err != nil { // the first step of closing Badger
-		t.Fatal(err)
-	}
-	before, after := copyOpen(t, dir), copyOpen(t, dir)
-	closeTest(t, db)
-	if err := dirfile.RemoveMatching(filepath.Join(after, dirfile.Badger), "*"+memlog.Suffix); err != nil {
-		t.Fatal(err)
-	}
-	for _, killed := range []string{before, after} {
-		db := openTest(t, killed, Options{})
-		if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		closeTest(t, db)
-	}
-}
-
 // TestUpgrade: a table of format 1 has no mark; it opens, and has one from then on.
 func TestUpgrade(t *testing.T) {
 	files, name := killed(t)

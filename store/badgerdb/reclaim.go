@@ -97,10 +97,13 @@ func (db *DB) flush() error {
 	if err := db.blobs.sync(); err != nil {
 		return c.fail(err)
 	}
-	if err := db.mark.flushing(db.dir); err != nil { // nothing has begun
+	if err := probe(c.space.dir); err != nil { // nothing has begun
+		return errs.Run("making a file", err)
+	}
+	if err := db.mark.flushing(); err != nil {
 		return errs.Run("marking that memory is written out", err)
 	}
-	if err := db.badger.DropPrefix([]byte{flushID}); err != nil {
+	if err := errors.Join(db.badger.DropPrefix([]byte{flushID}), db.mark.sawLog(db.dir)); err != nil {
 		return c.fail(errs.Run("writing out what is in memory", err))
 	}
 	c.fill.empty()
