@@ -230,13 +230,14 @@ func (l *Log) zeroFrom(at int64) (err error) {
 	return errors.Join(f.Truncate(at), f.Truncate(info.Size()), f.Sync())
 }
 
+// keep writes records to a file, and returns when they are on the disk.
 func keep(records io.Reader, file string) error {
 	kept, err := os.OpenFile(file, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(kept, records)
-	return errors.Join(err, kept.Close())
+	return errors.Join(err, kept.Sync(), kept.Close(), dirfile.SyncDir(filepath.Dir(file)))
 }
 
 // lostSuffix is given to logs, and parts of logs, that are set aside.
