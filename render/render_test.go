@@ -57,6 +57,15 @@ func show(t *testing.T, b *render.Browser, w web) *render.Result {
 	return res
 }
 
+// TestHidden: names of fields and images hide properties of their form and of the document.
+func TestHidden(t *testing.T) {
+	const body = `<img name="documentElement"><form><input name="attributes"><input name="childNodes"><input name="nodeType"><input name="localName"><input name="shadowRoot"><p>inside</p></form>`
+	res := show(t, open(t, render.Limits{}), web{home: {"text/html", body}})
+	if want := "<!DOCTYPE html><html><head></head><body>" + body + "</body></html>"; string(res.HTML) != want {
+		t.Errorf("rendered as %s\nwant %s", res.HTML, want)
+	}
+}
+
 func TestRender(t *testing.T) {
 	b := open(t, render.Limits{})
 	res := show(t, b, web{

@@ -4,6 +4,14 @@ most => {
   const empty = new Set(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]);
   const raw = new Set(["script", "style", "xmp", "iframe", "noembed", "noframes", "plaintext", "noscript"]);
   const entities = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\u00a0": "&nbsp;"};
+  // A field of a form, or an image of the document, hides the property that has its name. So
+  // properties are read as those of the class.
+  const read = (of, name) => {
+    const {get} = Object.getOwnPropertyDescriptor(of.prototype, name);
+    return node => get.call(node);
+  };
+  const rootOf = read(Document, "documentElement"), typeOf = read(Node, "nodeType"), childrenOf = read(Node, "childNodes");
+  const nameOf = read(Element, "localName"), attributesOf = read(Element, "attributes"), shadowOf = read(Element, "shadowRoot");
   const escapeText = s => s.replace(/[&<>\u00a0]/g, c => entities[c]);
   const escapeValue = s => s.replace(/[&"\u00a0]/g, c => entities[c]);
   const out = [];
@@ -17,26 +25,26 @@ most => {
   const stack = [];
   const push = nodes => { for (let i = nodes.length - 1; i >= 0; i--) stack.push(nodes[i]); };
   const children = node => {
-    if (node.shadowRoot) return [...node.shadowRoot.childNodes];
-    if (node.localName === "slot" && node.getRootNode() instanceof ShadowRoot) {
+    if (shadowOf(node)) return [...childrenOf(shadowOf(node))];
+    if (nameOf(node) === "slot" && node.getRootNode() instanceof ShadowRoot) {
       const assigned = node.assignedNodes();
       if (assigned.length > 0) return assigned;
     }
-    return [...(node.localName === "template" && node.content || node).childNodes];
+    return [...childrenOf(nameOf(node) === "template" && node.content || node)];
   };
-  if (document.documentElement) stack.push(document.documentElement);
+  if (rootOf(document)) stack.push(rootOf(document));
   put("<!DOCTYPE html>");
   while (stack.length > 0) {
     const node = stack.pop();
     if (typeof node === "string") {
       put(node);
-    } else if (node.nodeType === Node.TEXT_NODE) {
+    } else if (typeOf(node) === Node.TEXT_NODE) {
       const parent = node.parentElement;
-      put(parent && raw.has(parent.localName) ? node.data : escapeText(node.data));
-    } else if (node.nodeType === Node.ELEMENT_NODE) {
-      const name = node.localName;
+      put(parent && raw.has(nameOf(parent)) ? node.data : escapeText(node.data));
+    } else if (typeOf(node) === Node.ELEMENT_NODE) {
+      const name = nameOf(node);
       put("<" + name);
-      for (const a of node.attributes) put(` ${a.name}="${escapeValue(a.value)}"`);
+      for (const a of attributesOf(node)) put(` ${a.name}="${escapeValue(a.value)}"`);
       put(">");
       if (empty.has(name)) continue;
       stack.push(`</${name}>`);
