@@ -221,7 +221,7 @@ func TestDocumentPicture(t *testing.T) {
 	b.DocumentPicture(dir, "search")
 }
 
-// On a phone, five results fit on the screen.
+// On a phone, five results fit on the screen, and the links to the other pages on one line.
 func TestBrowserPhone(t *testing.T) {
 	b := browsertest.Open(t)
 	web := append(append(webs(t, "lighthouse", "bakery"), many(60)...), manual()...)
@@ -243,6 +243,11 @@ func TestBrowserPhone(t *testing.T) {
 			t.Errorf("%s: %d results of %d are on the screen of a phone", target, shown, all)
 		}
 	}
+	b.Look(browsertest.Look{Width: 360, Height: 780, Scheme: "light"})
+	b.Visit(s.http.URL + "/?q=leaf+oak&site=oak.example&p=4")
+	b.Want("on the fourth page", `document.querySelectorAll(".turn a, .turn strong").length`, "9")
+	b.Want("on the fourth page", `new Set(Array.from(document.querySelectorAll(".turn a, .turn strong"), e => e.getBoundingClientRect().top)).size`, "1")
+	b.Picture("phone-turn")
 }
 
 // On a phone, titles and names of sections are cut, and all sections are on the screen. The
