@@ -30,17 +30,18 @@ func (silent) Warnf(string, ...any)  {}
 func (silent) Infof(string, ...any)  {}
 func (silent) Debugf(string, ...any) {}
 
-// badgerLog passes Badger's messages on, and listens for six of them, because Badger has
+// badgerLog passes Badger's messages on, and listens for seven of them, because Badger has
 // no other hooks. "Ignoring table …" says that Badger opens without a table file whose
-// checksum is wrong, which would silently lose its cells, so Open fails. Two come before a
-// compaction makes a table file (tablemaking.go), and at its end. One says that a memtable
-// was full (blobsync.go), and the last two that it could not be written (failedflush.go).
+// checksum is wrong, which would silently lose its cells, so Open fails. Three come before a
+// compaction makes a table file (tablemaking.go, listsync.go), and when it has succeeded or failed. One
+// says that a memtable was full (blobsync.go), and the last two that it could not be written
+// (failedflush.go).
 type badgerLog struct {
 	to        Logger
-	making    func()         // called before a compaction makes a table file; may be nil
-	compacted func()         // called after a compaction; may be nil
-	flushes   *atomic.Uint64 // counts the memtables that were full; may be nil
-	failed    func(error)    // called when one of them could not be written; may be nil
+	making    func(compactor int, keys uint64) // called before a compaction makes a table file; may be nil
+	compacted func(compactor int)              // called after a compaction; may be nil
+	flushes   *atomic.Uint64                   // counts the memtables that were full; may be nil
+	failed    func(error)                      // called when one of them could not be written; may be nil
 
 	mu      sync.Mutex
 	ignored []string // names of ignored table files
@@ -49,6 +50,7 @@ type badgerLog struct {
 const (
 	ignoringTable  = "Ignoring table "
 	compactionDone = "[Compactor: %d] Compaction for level: %d DONE"
+	compactFailed  = "[Compactor: %d] LOG Compact FAILED"
 )
 
 func (l *badgerLog) Errorf(format string, args ...any) {
@@ -57,13 +59,16 @@ func (l *badgerLog) Errorf(format string, args ...any) {
 		l.ignored = append(l.ignored, strings.TrimPrefix(fmt.Sprintf(format, args...), ignoringTable))
 		l.mu.Unlock()
 	}
-	if l.failed != nil && (strings.HasPrefix(format, flushFailed) || strings.HasPrefix(format, dropFailed)) {
-		l.failed(fmt.Errorf(strings.TrimSuffix(trimmed(format), ", retrying"), args...))
-	}
 	l.to.Errorf("badger: "+trimmed(format), args...)
+	if l.failed != nil && (strings.HasPrefix(format, flushFailed) || strings.HasPrefix(format, dropFailed)) {
+		l.failed(fmt.Errorf(strings.TrimSuffix(trimmed(format), ", retrying"), args...)) // may not return
+	}
 }
 
 func (l *badgerLog) Warningf(format string, args ...any) {
+	if l.compacted != nil && strings.HasPrefix(format, compactFailed) {
+		l.compacted(args[0].(int))
+	}
 	l.to.Warnf("badger: "+trimmed(format), args...)
 }
 
@@ -73,12 +78,12 @@ func (l *badgerLog) Infof(format string, args ...any) {
 	l.to.Debugf("badger: "+trimmed(format), args...)
 }
 
-func (l *badgerLog) Debugf(format string, _ ...any) {
+func (l *badgerLog) Debugf(format string, args ...any) {
 	switch {
 	case l.making != nil && strings.HasPrefix(format, makingTable):
-		l.making()
+		l.making(args[0].(int), args[1].(uint64))
 	case l.compacted != nil && strings.HasPrefix(format, compactionDone):
-		l.compacted()
+		l.compacted(args[0].(int))
 	case l.flushes != nil && strings.HasPrefix(format, flushingMemtable):
 		l.flushes.Add(1)
 	}

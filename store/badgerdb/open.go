@@ -93,7 +93,7 @@ func openFiles(dir string, opts Options, tables *tableGate) (*files, error) {
 	if !held {
 		return nil, errs.InUse(dir)
 	}
-	f := &files{release: release, failed: newFailedFlushes(dir)}
+	f := &files{release: release, failed: newFailedFlushes()}
 	if f.blobs, err = openBlobs(dir); err == nil {
 		err = f.openBadger(dir, opts, tables)
 	}
@@ -115,7 +115,7 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 	if err := sizes.admitLevelZero(dir); err != nil {
 		return errors.Join(err, m.close())
 	}
-	log := &badgerLog{to: opts.Logger, making: tables.wait, compacted: tables.verify.noteChange, flushes: &f.flushes, failed: f.failed.note}
+	log := f.badgerLog(opts.Logger, tables, guardList(dir, f.failed.fail))
 	b, err := f.openManaged(badgerOptions(filepath.Join(dir, dirfile.Badger), opts, sizes, log))
 	if err != nil {
 		return errors.Join(errs.Open(dir, err), m.close())
@@ -128,6 +128,21 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 	}
 	f.badger, f.mark = b, m
 	return nil
+}
+
+// badgerLog makes the logger of Badger.
+func (f *files) badgerLog(to Logger, tables *tableGate, list *listGuard) *badgerLog {
+	return &badgerLog{
+		to: to, flushes: &f.flushes, failed: f.failed.note,
+		making: func(compactor int, keys uint64) {
+			tables.wait()
+			list.making(compactor, keys)
+		},
+		compacted: func(compactor int) {
+			list.ended(compactor)
+			tables.verify.noteChange()
+		},
+	}
 }
 
 // resume checks the files of a table against its mark and writes the baseline. A table of
@@ -335,9 +350,7 @@ func (db *DB) closeBadger() error {
 	if err := errors.Join(db.closeOrLeave(), db.mark.close()); err != nil {
 		return errs.Run("closing "+db.dir, err)
 	}
-	if err := db.failed.unlist(); err != nil {
-		return err
-	}
+	listGuards.Delete(badgerDir(db.dir))
 	// Badger does not report that it could not remove a log.
 	if err := dirfile.RemoveMatching(filepath.Join(db.dir, dirfile.Badger), "*"+memlog.Suffix); err != nil {
 		return err

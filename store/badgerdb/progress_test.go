@@ -2,8 +2,10 @@ package badgerdb
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/dgraph-io/badger/v4/pb"
 
@@ -121,23 +124,28 @@ func testProgress(t *testing.T, from baseline, flushed int, logs string, s slot)
 // testList makes a list of tables, with a record for each of some logs that were written out.
 func testList(t *testing.T, dir string, flushed int) *manifest.List {
 	t.Helper()
-	if err := os.WriteFile(manifest.File(dir), []byte("Bdgr\x00\x00\x00\x08"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	list := []byte("Bdgr\x00\x00\x00\x08")
 	sets := []*pb.ManifestChangeSet{{}} // Badger begins with all tables, of which there are none
 	for i := range flushed {
 		sets = append(sets, &pb.ManifestChangeSet{Changes: []*pb.ManifestChange{{Id: uint64(i + 1), Op: pb.ManifestChange_CREATE}}})
 	}
 	for _, set := range sets {
-		if err := manifest.Append(dir, set); err != nil {
+		data, err := proto.Marshal(set)
+		if err != nil {
 			t.Fatal(err)
 		}
+		list = binary.BigEndian.AppendUint32(list, uint32(len(data)))
+		list = binary.BigEndian.AppendUint32(list, crc32.Checksum(data, castagnoli))
+		list = append(list, data...)
 	}
-	list, err := manifest.Read(dir)
+	if err := os.WriteFile(manifest.File(dir), list, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read, err := manifest.Read(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return list
+	return read
 }
 
 // killed is the image of a table whose log is named.

@@ -65,7 +65,9 @@ func (db *DB) reclaim(ctx context.Context, run func() error) error {
 }
 
 const (
-	flattenWorkers = 2
+	// flattenWorkers is 1 because compactions that several workers make at the same time would all have
+	// one number (listGuard).
+	flattenWorkers = 1
 	// reclaimRatio is how much of a value log file must be waste for Reclaim to
 	// rewrite it.
 	reclaimRatio = 0.3

@@ -15,12 +15,10 @@ import (
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
-// A compaction of Badger 4.9.6 loses its output if it cannot make the file for it: it drops
-// the error (subcompact: "defer inflightBuilders.Done(err)" takes err before it is set),
-// removes the old tables from the MANIFEST, and removes their files. This needs no broken
-// disk: a directory that forbids new files is enough, or a moment without a free file
-// descriptor. And where a compaction does fail, as in a directory that is gone, compactors
-// try again at once, for ever.
+// A compaction of Badger 4.9.6 that cannot make a table file is undone, and the table takes no more
+// writes (listsync.go). It needs no broken disk for that: a directory that forbids new files is enough,
+// or a moment without a free file descriptor. And where a compaction fails again and again, as in a
+// directory that is gone, compactors try again at once, for ever. So it waits where that is possible.
 //
 // Badger has no hook there, but it logs a line just before, in the compaction's goroutine.
 // So that is where a compaction waits until a file can be made in the directory, and
@@ -114,7 +112,7 @@ func (db *DB) closeOrLeave() error {
 				return db.leave(err)
 			}
 			if db.failed.times.Load() >= failures+failsMany && db.failed.hold() {
-				return db.leave(errors.Join(db.failed.err(), db.failed.unlist()))
+				return db.leave(db.failed.err())
 			}
 			late.Reset(closeWithin) // it is slow
 		}

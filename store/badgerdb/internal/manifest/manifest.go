@@ -15,7 +15,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -43,6 +45,14 @@ type List struct {
 	Levels  map[uint64]uint32                  // of the tables
 	text    []byte                             // of all whole records
 	flushes []int64                            // where the records begin that add what a log held
+	Last    Record
+}
+
+// Record is a record of the list that is not the first one.
+type Record struct {
+	At       int64 // where it begins; 0: there is none
+	Added    []uint64
+	Compacts bool // it takes tables off the list
 }
 
 // Lists reports whether a table is in the list.
@@ -58,12 +68,18 @@ func (m *List) apply(at int, changes []*pb.ManifestChange) {
 	if len(changes) == 1 && changes[0].Op == pb.ManifestChange_CREATE && changes[0].Level == 0 {
 		m.flushes = append(m.flushes, int64(at))
 	}
+	m.Last = Record{}
+	if at > header {
+		m.Last.At = int64(at)
+	}
 	for _, c := range changes {
 		if c.Op == pb.ManifestChange_DELETE {
 			delete(m.Tables, c.Id)
 			delete(m.Levels, c.Id)
+			m.Last.Compacts = true
 			continue
 		}
+		m.Last.Added = append(m.Last.Added, c.Id)
 		m.Levels[c.Id] = c.Level
 		m.Tables[c.Id] = options.CompressionType(c.Compression)
 	}
@@ -78,15 +94,32 @@ func File(dir string) string {
 // decides whether it may be missing. It may be called while Badger is running: a record
 // that is being appended counts as torn.
 func Read(dir string) (*List, error) {
-	m := &List{Tables: make(map[uint64]options.CompressionType), Levels: make(map[uint64]uint32)}
 	file := File(dir)
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, nil
+		return newList(), nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
 	}
+	return parse(file, b)
+}
+
+// ReadOpen reads the list of tables from the open MANIFEST.
+func ReadOpen(f *os.File) (*List, error) {
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
+	if err != nil {
+		return nil, fmt.Errorf("store: reading %s: %w", f.Name(), err)
+	}
+	return parse(f.Name(), b)
+}
+
+func newList() *List {
+	return &List{Tables: make(map[uint64]options.CompressionType), Levels: make(map[uint64]uint32)}
+}
+
+func parse(file string, b []byte) (*List, error) {
+	m := newList()
 	if !bytes.HasPrefix(b, []byte(magic)) {
 		return nil, errs.Corrupt(file, "it does not begin as it should")
 	}
@@ -146,25 +179,6 @@ func (m *List) Since(mark Mark) (flushed int, known bool, err error) {
 
 // Empty reports whether there is no list: not even one without tables.
 func (m *List) Empty() bool { return len(m.text) == 0 }
-
-// Append adds a record to the MANIFEST of a directory that is not open.
-func Append(dir string, set *pb.ManifestChangeSet) (err error) {
-	data, err := proto.Marshal(set)
-	if err != nil {
-		return err
-	}
-	record := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
-	record = binary.BigEndian.AppendUint32(record, crc32.Checksum(data, castagnoli))
-	file, err := os.OpenFile(File(dir), os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if _, err := file.Write(append(record, data...)); err != nil {
-		return err
-	}
-	return file.Sync()
-}
 
 // CheckMissing checks that a directory without a MANIFEST holds no other file of Badger's:
 // the MANIFEST is the first file that Badger makes. If it is missing, Badger makes an

@@ -123,6 +123,20 @@ func Check(file string, compression options.CompressionType, extent Extent) (gro
 	return index.MaxVersion(), nil
 }
 
+// Keys returns the number of keys in a table file.
+func Keys(file string) (uint64, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, errs.File(err)
+	}
+	defer f.Close()
+	index, err := readIndex(f)
+	if err != nil {
+		return 0, errs.File(fmt.Errorf("reading %s: %w", file, err))
+	}
+	return uint64(index.KeyCount()), nil
+}
+
 // damage is what is wrong with a table file, as opposed to not being able to read it.
 type damage string
 

@@ -1,0 +1,146 @@
+package badgerdb
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	_ "unsafe" // for go:linkname
+
+	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/tablefile"
+)
+
+// Badger adds a record to the list of its tables, the MANIFEST, and syncs the file; only then it
+// removes files. Badger 4.9.6 loses data if something fails before that, even if it fails only once:
+//
+//   - If a compaction cannot write one of its new table files, it drops the error (subcompact:
+//     "defer inflightBuilders.Done(err)" takes err before it is set), and replaces the old tables by
+//     those of the new ones that exist.
+//   - If the sync fails, Badger removes the new table files and keeps the old ones. But the record is
+//     in the file. The next process would not find the new files, and would remove the old ones.
+//
+// So this package makes the sync. It compares the record of a compaction with what the compaction has
+// logged about its new tables. If one is missing, or the sync fails, it takes the record out of the file
+// again and returns an error. Then Badger removes the new files and keeps the old ones, and so does the
+// list. The table takes no more writes, because Badger keeps the record in memory, and would write it
+// after some thousands of compactions.
+//
+// badgerSync is a variable of Badger, in which its own tests put another function. A version of Badger
+// without it cannot be linked.
+//
+//go:linkname badgerSync github.com/dgraph-io/badger/v4.syncFunc
+var badgerSync func(*os.File) error
+
+func init() { badgerSync = syncList }
+
+// listGuards are those of the open tables, by Badger's directory.
+var listGuards sync.Map // of *listGuard
+
+func syncList(f *os.File) error {
+	if g, ok := listGuards.Load(filepath.Dir(f.Name())); ok {
+		return g.(*listGuard).sync(f)
+	}
+	return f.Sync() // of a Badger that this package has not opened
+}
+
+// listGuard syncs the list of a table.
+type listGuard struct {
+	dir    string               // of the table
+	failed func(error)          // receives the reason why a record was taken back
+	fsync  func(*os.File) error // (*os.File).Sync except in tests
+	mu     sync.Mutex
+	made   map[int]newTables // by compactor; each makes one compaction at a time
+}
+
+// newTables are the new tables of a compaction.
+type newTables struct {
+	files int
+	keys  uint64
+}
+
+func guardList(dir string, failed func(error)) *listGuard {
+	g := &listGuard{dir: dir, failed: failed, fsync: (*os.File).Sync, made: make(map[int]newTables)}
+	listGuards.Store(badgerDir(dir), g)
+	return g
+}
+
+func badgerDir(dir string) string { return filepath.Join(dir, dirfile.Badger) }
+
+// making is called before a compaction makes a table file with some keys. With none, it makes no file.
+func (g *listGuard) making(compactor int, keys uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := g.made[compactor]
+	if keys > 0 {
+		n.files++
+	}
+	n.keys += keys
+	g.made[compactor] = n
+}
+
+// ended is called after a compaction.
+func (g *listGuard) ended(compactor int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.made, compactor)
+}
+
+// sync syncs the list of tables, if its last record is complete.
+func (g *listGuard) sync(f *os.File) error {
+	list, err := manifest.ReadOpen(f)
+	if err == nil {
+		err = g.check(list)
+	}
+	if err == nil {
+		err = g.fsync(f)
+	}
+	if err == nil {
+		return nil
+	}
+	err = errors.Join(err, takeBack(f, list))
+	g.failed(err)
+	return err
+}
+
+// check compares the last record, if it is of a compaction, with what the compaction has made.
+func (g *listGuard) check(list *manifest.List) error {
+	if !list.Last.Compacts {
+		return nil
+	}
+	var listed newTables
+	for _, id := range list.Last.Added {
+		keys, err := tablefile.Keys(tablefile.Path(g.dir, id))
+		if err != nil {
+			return err
+		}
+		listed.files++
+		listed.keys += keys
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for compactor, made := range g.made {
+		if made == listed {
+			delete(g.made, compactor)
+			return nil
+		}
+	}
+	if listed.files == 0 && len(g.made) == 0 {
+		return nil // the old tables had only keys that are dropped
+	}
+	return errors.New("a compaction could not write all of its table files")
+}
+
+// takeBack takes the last record out of the list, unless it is the first one.
+func takeBack(f *os.File, list *manifest.List) error {
+	if list == nil || list.Last.At == 0 {
+		return nil
+	}
+	if err := f.Truncate(list.Last.At); err != nil {
+		return err
+	}
+	_, err := f.Seek(list.Last.At, io.SeekStart)
+	return errors.Join(err, f.Sync())
+}

@@ -1,0 +1,99 @@
+package badgerdb
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
+	"github.com/webindexer/indexer/store/badgerdb/internal/tablefile"
+)
+
+// guardOf is the guard of an open table's list.
+func guardOf(t *testing.T, dir string) *listGuard {
+	t.Helper()
+	g, ok := listGuards.Load(badgerDir(dir))
+	if !ok {
+		t.Fatal("the list has no guard")
+	}
+	return g.(*listGuard)
+}
+
+// TestFailedCompaction: a compaction that cannot write a table file, or that cannot be listed, loses nothing. The
+// table takes no more writes. Badger alone would continue without the file, or the directory could not be
+// opened again.
+func TestFailedCompaction(t *testing.T) {
+	for name, fail := range map[string]func(t *testing.T, dir string) (restore func()){
+		"a file is in the way": func(t *testing.T, dir string) func() {
+			list, err := manifest.Read(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := tablefile.Path(dir, slices.Max(slices.Collect(maps.Keys(list.Tables)))+1)
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return func() {
+				if err := os.Remove(file); err != nil {
+					t.Error(err)
+				}
+			}
+		},
+		"the list cannot be synced": func(t *testing.T, dir string) func() {
+			g := guardOf(t, dir)
+			g.fsync = func(*os.File) error { return syscall.EIO }
+			return func() { g.fsync = (*os.File).Sync }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			const rows = 200
+			db := openTest(t, dir, Options{})
+			for i := range rows {
+				mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, "v"))
+				if i == rows/2 { // to the last level
+					if err := db.Reclaim(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			closeTest(t, db) // to level 0
+			db = openTest(t, dir, Options{})
+			before, err := manifest.Read(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			restore := fail(t, dir)
+			if err := db.badger.Flatten(flattenWorkers); err == nil {
+				t.Error("compacted")
+			}
+			restore()
+			if after, err := manifest.Read(dir); err != nil || after.Mark() != before.Mark() {
+				t.Errorf("the list has %v, %v; it had %v", after, err, before)
+			}
+			m := store.RowMutation{Row: []byte("row"), Mutations: []store.Mutation{mutation("data", "c", 2, "w")}}
+			if _, err := db.Mutate(t.Context(), m); !errors.Is(err, store.ErrBroken) || !errors.Is(err, store.ErrNotDone) {
+				t.Errorf("a write after that: %v", err)
+			}
+			killed := copyOpen(t, dir)
+			closeTest(t, db)
+			for _, dir := range []string{killed, dir} {
+				db := openTest(t, dir, Options{})
+				for i := range rows {
+					if readRow(t, db, fmt.Sprint("row", i)) == "" {
+						t.Fatalf("row %d is lost", i)
+					}
+				}
+				if err := db.Reclaim(t.Context()); err != nil {
+					t.Error(err)
+				}
+				closeTest(t, db)
+			}
+		})
+	}
+}
