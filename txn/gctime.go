@@ -21,7 +21,8 @@ var clockRow = []byte("clock")
 // any time from t on is therefore the state at some timestamp from ts on, and it can be
 // read while the safe point is at most ts. The safe point does not move until a sample is
 // old enough. Samples ascend in both values: if the clock was set back, there are none
-// until it has caught up, which keeps versions for longer.
+// until it has caught up, which keeps versions for longer. If it was set back by more than
+// the history, the samples from the future are removed, so that it need not catch up.
 //
 // A sample is taken when the table is opened, and then as garbage is collected. So the writes
 // of two processes can be told apart, however short-lived the processes were.
@@ -164,7 +165,7 @@ func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 	if h.keep <= 0 {
 		return nil
 	}
-	add, remove := h.due(now, begin, db.LastTimestamp)
+	add, remove, kept := h.due(now, begin, db.LastTimestamp)
 	if add.ts == 0 && len(remove) == 0 {
 		return nil
 	}
@@ -180,31 +181,31 @@ func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.samples = h.samples[len(remove):]
+	h.samples = kept
 	if add.ts != 0 {
 		h.samples = append(h.samples, add)
 	}
 	return nil
 }
 
-// due returns the sample to add, if any, and those to remove, starting with the oldest.
-func (h *timeline) due(now time.Time, begin bool, last func() uint64) (add timeSample, remove []timeSample) {
+// due returns the sample to add, if any, those to remove, and those that stay.
+func (h *timeline) due(now time.Time, begin bool, last func() uint64) (add timeSample, remove, kept []timeSample) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if i := h.firstAfter(now.Add(-h.keep)); i > 1 {
-		remove = slices.Clone(h.samples[:i-1]) // the last one before stays, because oldest finds it
-	}
+	from := max(h.firstAfter(now.Add(-h.keep))-1, 0) // the last one before stays, because oldest finds it
+	to := h.firstAfter(now.Add(h.keep))
+	remove, kept = slices.Concat(h.samples[:from], h.samples[to:]), h.samples[from:to:to]
 	apart := max(h.keep/samplesPerHistory, time.Second)
-	if begin && len(h.samples)-len(remove) < 2*samplesPerHistory {
+	if begin && len(kept) < 2*samplesPerHistory {
 		apart = time.Nanosecond
 	}
-	if n := len(h.samples); n == 0 || now.UnixNano()-h.samples[n-1].wall >= apart.Nanoseconds() {
+	if n := len(kept); n == 0 || now.UnixNano()-kept[n-1].wall >= apart.Nanoseconds() {
 		add = timeSample{now.UnixNano(), last()}
 		if n > 0 {
-			add.ts = max(add.ts, h.samples[n-1].ts)
+			add.ts = max(add.ts, kept[n-1].ts)
 		}
 	}
-	return add, remove
+	return add, remove, kept
 }
 
 func (s timeSample) column() []byte { return binary.BigEndian.AppendUint64(nil, uint64(s.wall)) }

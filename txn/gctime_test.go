@@ -90,14 +90,40 @@ func TestSamplesOfBeginningsAreBounded(t *testing.T) {
 	h := timeline{keep: time.Hour}
 	start := time.Unix(1, 0)
 	for i := range 3 * samplesPerHistory {
-		add, remove := h.due(start.Add(time.Duration(i)*time.Millisecond), true, func() uint64 { return uint64(i + 1) })
-		h.samples = h.samples[len(remove):]
-		if add.ts != 0 {
-			h.samples = append(h.samples, add)
-		}
+		h.note(start.Add(time.Duration(i)*time.Millisecond), true, uint64(i+1))
 	}
 	if n := len(h.samples); n > 2*samplesPerHistory+10 {
 		t.Errorf("%d samples", n)
+	}
+}
+
+// note takes a sample if it is due.
+func (h *timeline) note(now time.Time, begin bool, ts uint64) {
+	add, _, kept := h.due(now, begin, func() uint64 { return ts })
+	if h.samples = kept; add.ts != 0 {
+		h.samples = append(h.samples, add)
+	}
+}
+
+// TestClockFromTheFuture: while the clock is wrong by years, samples are taken. Once it has been
+// corrected, the history goes on.
+func TestClockFromTheFuture(t *testing.T) {
+	h := timeline{keep: time.Hour}
+	start := time.Unix(1e9, 0)
+	for minute := range 300 {
+		now, ts := start.Add(time.Duration(minute)*time.Minute), uint64(minute+1)
+		if minute >= 100 && minute < 105 {
+			now = now.AddDate(10, 0, 0)
+		}
+		h.note(now, false, ts)
+		if minute < 100 || minute >= 200 {
+			if got := h.oldest(ts, now); got != ts-60 && got != 0 {
+				t.Fatalf("after %d minutes, the history keeps what is above %d", minute, got)
+			}
+		}
+	}
+	if now := start.Add(300 * time.Minute); h.oldest(300, now) == 0 {
+		t.Error("no sample is old enough")
 	}
 }
 
