@@ -77,18 +77,13 @@ func decodeDeadLetter(b []byte) (DeadLetter, error) {
 }
 
 // DeadLetters lists all dead letters, by observer and row. It omits those that cannot be
-// read, and names them in the error.
+// read, and names them in the error. It takes no timestamp, so it does not disturb Quiesce.
 func DeadLetters(ctx context.Context, db *txn.DB) ([]DeadLetter, error) {
-	tx, err := db.Begin(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("notify: list dead letters: %w", err)
-	}
-	defer tx.Rollback()
 	var (
 		letters []DeadLetter
 		broken  []error
 	)
-	err = tx.Scan(ctx, DeadGroup, "", "", func(key string, cols []txn.Version) error {
+	each := func(key string, cols []txn.Version) error {
 		l, err := decodeDeadLetter(cols[0].Data)
 		if err != nil {
 			broken = append(broken, fmt.Errorf("notify: dead letter %q: %w", strings.ReplaceAll(key, "\x00", " "), err))
@@ -96,7 +91,8 @@ func DeadLetters(ctx context.Context, db *txn.DB) ([]DeadLetter, error) {
 		}
 		letters = append(letters, l)
 		return nil
-	})
+	}
+	err := db.View(ctx, func(tx *txn.Txn) error { return tx.Scan(ctx, DeadGroup, "", "", each) })
 	if err != nil {
 		broken = append(broken, fmt.Errorf("notify: list dead letters: %w", err))
 	}

@@ -35,9 +35,10 @@ func TestLettersOfAnyRow(t *testing.T) {
 			if err := s.Drain(ctx, nil); err != nil {
 				t.Fatal(err)
 			}
+			before := r.db.LastTimestamp()
 			letters, err := DeadLetters(ctx, r.db)
-			if err != nil || len(letters) != len(rows) {
-				t.Fatalf("%d letters, %v", len(letters), err)
+			if err != nil || len(letters) != len(rows) || r.db.LastTimestamp() != before {
+				t.Fatalf("%d letters, %v; %d timestamps taken", len(letters), err, r.db.LastTimestamp()-before)
 			}
 			for _, row := range rows {
 				if err := r.p.Drop(ctx, "watch", row); err != nil {
