@@ -154,6 +154,10 @@ func TestNoSeek(t *testing.T) {
 	if got != "1 3 problems=1" {
 		t.Errorf("%s %v", got, r.Problems())
 	}
+	file = zst(t, nil, one) + zstdMagic + "\xff" + zst(t, nil, two)
+	if got, r = drain(t, NewReader(onlyReader{strings.NewReader(file)}, "test", Options{})); got != "1 2 problems=1" {
+		t.Errorf("%s %v", got, r.Problems())
+	}
 	file = one + two + gz(three, one) + two
 	if got, r = drain(t, NewReader(onlyReader{strings.NewReader(file)}, "test", Options{})); got != "1 2 3 1 2 problems=1" {
 		t.Errorf("%s %v", got, r.Problems())

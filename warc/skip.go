@@ -23,7 +23,9 @@ func (s *stream) resync(kind memberKind, reason error) {
 	if errors.Is(reason, io.ErrUnexpectedEOF) {
 		why = "cut off by the end of the file"
 	}
-	s.src.rewind(s.member + 1)
+	if !s.src.rewind(s.member+1) && failedAt == s.member {
+		s.discard(1) // or the scan finds the same member again
+	}
 	found := s.scan()
 	next := fmt.Sprintf("went on at offset %d", s.src.pos())
 	if !found {
