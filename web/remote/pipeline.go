@@ -33,6 +33,8 @@ type liveReport struct {
 	Space    *repository.Space `json:"space,omitempty"`
 	Dead     map[string]int    `json:"dead,omitempty"`
 	Frontier *live.Frontier    `json:"frontier,omitempty"`
+	// NoFrontier says why the frontier could not be read.
+	NoFrontier string `json:"no_frontier,omitempty"`
 }
 
 // AnswerPipeline answers the Pipeline of a server in another process.
@@ -54,8 +56,10 @@ func AnswerPipeline(ctx context.Context, from Source, argument string, w io.Writ
 		if r.Dead, err = from.DeadCount(ctx); err != nil {
 			return err
 		}
-		if r.Frontier, err = from.Frontier(ctx, live.TopHosts); err != nil {
-			return err
+		bounded, cancel := context.WithTimeout(ctx, scanTime)
+		defer cancel()
+		if r.Frontier, err = from.Frontier(bounded, live.TopHosts); err != nil {
+			r.NoFrontier = err.Error() // a long queue does not keep the rest from the server
 		}
 	}
 	return encode(w, &r)
@@ -91,7 +95,8 @@ var _ Source = (*Pipeline)(nil)
 // The bounds of a request. A busy process answers later; a dead one never does.
 const (
 	liveTime    = 2 * time.Second
-	maxLiveTold = 8 << 20 // bytes of an answer
+	scanTime    = 3 * time.Second // in addition, to read the frontier
+	maxLiveTold = 8 << 20         // bytes of an answer
 )
 
 // MaxFound is how many pages a Source remembers, as many as the other process does.
@@ -102,7 +107,11 @@ const MaxFound = 2_000
 var ErrNotTold = fmt.Errorf("%w: the process that has the data directory does not answer", live.ErrUnknown)
 
 func (p *Pipeline) request(ctx context.Context, q liveRequest) (*liveReport, error) {
-	ctx, cancel := context.WithTimeout(ctx, liveTime)
+	limit := liveTime
+	if q.Slow {
+		limit += scanTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	r := new(liveReport)
 	if err := p.ask.exchange(ctx, q, maxLiveTold, r); err != nil {
@@ -197,5 +206,8 @@ func (p *Pipeline) Waiting(context.Context) (map[string]int, error) { return nil
 func (p *Pipeline) Frontier(context.Context, int) (*live.Frontier, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.slow.NoFrontier != "" {
+		return nil, fmt.Errorf("the process that has the data directory cannot read its frontier: %s", p.slow.NoFrontier)
+	}
 	return p.slow.Frontier, nil
 }

@@ -8,10 +8,12 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/notify"
+	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
@@ -255,4 +257,36 @@ func (u unready) Pulse() repository.Pulse {
 	p := u.source.Pulse()
 	p.NotReady = u.why
 	return p
+}
+
+// busy is the source of a crawl whose queue is too long to be read.
+type busy struct{ remote.Source }
+
+func (busy) Pulse() repository.Pulse           { return repository.Pulse{} }
+func (busy) Found(time.Time) []observers.Found { return nil }
+func (busy) Space() (repository.Space, error)  { return repository.Space{Store: 1}, nil }
+func (busy) DeadCount(context.Context) (map[string]int, error) {
+	return map[string]int{"links": 2}, nil
+}
+func (busy) Frontier(ctx context.Context, _ int) (*live.Frontier, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// TestLongQueue: a frontier that cannot be read in time does not keep the other figures away.
+func TestLongQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := remote.NewPipeline(t.Context(), asking(func(ctx context.Context, argument string, w io.Writer) error {
+			return remote.AnswerPipeline(ctx, busy{}, argument, w)
+		}))
+		if space, err := p.Space(); err != nil || space.Store != 1 {
+			t.Errorf("space %+v, %v", space, err)
+		}
+		if dead, err := p.DeadCount(t.Context()); err != nil || dead["links"] != 2 {
+			t.Errorf("dead letters %v, %v", dead, err)
+		}
+		if f, err := p.Frontier(t.Context(), 10); err == nil {
+			t.Errorf("frontier %+v", f)
+		}
+	})
 }
