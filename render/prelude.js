@@ -82,7 +82,12 @@
     }
   }
 
-  // What runs beside the page, or leaves it, is absent, as in a browser that lacks it.
+  // Machines differ.
+  define(Navigator.prototype, "hardwareConcurrency", 4);
+  define(Navigator.prototype, "deviceMemory", 8);
+
+  // What runs beside the page, leaves it, or measures the machine, is absent, as in a browser that
+  // lacks it.
   for (const name of ["Worker", "SharedWorker", "WebTransport", "RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "Notification"]) {
     delete window[name];
   }
@@ -102,7 +107,7 @@
     close() {}
   });
   Object.assign(window.WebSocket, {CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3});
-  for (const name of ["serviceWorker", "geolocation", "mediaDevices", "usb", "bluetooth", "serial", "hid"]) {
+  for (const name of ["serviceWorker", "geolocation", "mediaDevices", "usb", "bluetooth", "serial", "hid", "connection", "getBattery"]) {
     delete Navigator.prototype[name];
   }
   define(Navigator.prototype, "sendBeacon", () => true);

@@ -66,6 +66,16 @@ func TestHidden(t *testing.T) {
 	}
 }
 
+// TestMachine: a page learns nothing of the machine.
+func TestMachine(t *testing.T) {
+	res := show(t, open(t, render.Limits{}), web{home: {"text/html", `<p id=p><script>
+		p.textContent = [navigator.hardwareConcurrency, navigator.deviceMemory, "connection" in navigator, "getBattery" in navigator,
+			screen.width, screen.height, screen.availWidth, screen.availHeight, outerWidth, outerHeight].join(" ")</script>`}})
+	if want := "4 8 false false 1280 960 1280 960 1280 960"; !strings.Contains(string(res.HTML), ">"+want+"<") {
+		t.Errorf("rendered as %s\nwant %s", res.HTML, want)
+	}
+}
+
 func TestRender(t *testing.T) {
 	b := open(t, render.Limits{})
 	res := show(t, b, web{

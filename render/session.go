@@ -176,7 +176,7 @@ func (s *session) prepare(ctx context.Context) (cdp.FrameID, error) {
 		return "", err
 	}
 	return tree.Frame.ID, chromedp.Tasks{
-		emulation.SetDeviceMetricsOverride(viewportWidth, viewportHeight, 1, false),
+		emulation.SetDeviceMetricsOverride(viewportWidth, viewportHeight, 1, false).WithScreenWidth(viewportWidth).WithScreenHeight(viewportHeight),
 		emulation.SetTimezoneOverride("UTC"),
 		emulation.SetLocaleOverride().WithLocale("en-US"),
 		// chromedp turns these on for actions that are not used here. Each change of a document
