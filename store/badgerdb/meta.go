@@ -111,7 +111,7 @@ const boundStride = 1 << 16
 // raise makes the bound of group number g at least ts.
 func (b *bounds) raise(g int, ts uint64) {
 	if ts > b[g] || b[g] == 0 {
-		b[g] = ts | (boundStride - 1)
+		b[g] = min(ts|(boundStride-1), store.MaxTS)
 	}
 }
 

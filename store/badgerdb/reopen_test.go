@@ -227,3 +227,21 @@ func TestDeleteUpToOfTooMany(t *testing.T) {
 		t.Errorf("at the end %d cells, %v", len(cells), err)
 	}
 }
+
+// TestGreatestTimestamps: the bound of a group's timestamps is never above the greatest one that there is,
+// or a column would seem to have no cell.
+func TestGreatestTimestamps(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "far", mutation("data", "c", store.MaxTS-1, "v"), mutation("last", "c", store.MaxTS, "v"))
+	closeTest(t, db)
+	db = openTest(t, dir, Options{})
+	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+	for row, want := range map[string]uint64{"row": 1, "far": store.MaxTS - 1} {
+		cells, err := db.Read(t.Context(), []byte(row), store.Selector{Group: "data", Column: []byte("c"), Newest: 1})
+		if err != nil || len(cells) != 1 || cells[0].TS != want {
+			t.Errorf("row %s: %v, %v; want the cell at %d", row, cells, err, want)
+		}
+	}
+	closeTest(t, db)
+}
