@@ -2,6 +2,7 @@ package badgerdb
 
 import (
 	"bytes"
+	"context"
 	"errors"
 
 	"github.com/dgraph-io/badger/v4"
@@ -21,6 +22,8 @@ type cursor struct {
 	lo, hi uint64
 	newest int // 0 for all
 
+	ctx context.Context // ends a visit; nil: nothing does
+
 	// greatest, if set, receives the first timestamp of each column that the cursor
 	// finds.
 	greatest func(ts uint64)
@@ -29,6 +32,7 @@ type cursor struct {
 	kept    int    // versions of it that were passed on
 	passed  int    // versions passed over since the last seek
 	scratch []byte
+	steps   int
 }
 
 // seekAfter is how many unwanted versions are stepped over before a seek, which
@@ -44,10 +48,14 @@ func (c *cursor) visit(start, prefix []byte, fn func(head []byte, ts uint64, ite
 		step = c.latest
 	}
 	for c.it.Seek(start); c.it.ValidForPrefix(prefix); {
-		if err := step(fn); err != nil {
-			if errors.Is(err, errStop) {
-				return nil
-			}
+		err := step(fn)
+		if c.steps++; err == nil && c.ctx != nil && c.steps%ctxEvery == 0 {
+			err = c.ctx.Err()
+		}
+		if errors.Is(err, errStop) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}

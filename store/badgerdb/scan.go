@@ -10,7 +10,7 @@ import (
 	"github.com/webindexer/indexer/store/internal/engine"
 )
 
-// ctxEvery is how many cells a scan visits between two checks of the context.
+// ctxEvery is how many cells a scan visits, or steps over, between two checks of the context.
 const ctxEvery = 256
 
 // scan visits a range; keysOnly leaves the values out.
@@ -27,8 +27,7 @@ func (r *reader) scan(ctx context.Context, rg store.Range, keysOnly bool, fn fun
 		return nil, err
 	}
 	defer it.Close()
-	c := cursor{it: it, group: s.g, lo: s.lo, hi: s.hi, newest: rg.Newest}
-	visited := 0
+	c := cursor{it: it, group: s.g, lo: s.lo, hi: s.hi, newest: rg.Newest, ctx: ctx}
 	err = c.visit(s.start, []byte{s.g.id}, func(head []byte, ts uint64, item *badger.Item) error {
 		if bytes.Compare(head, s.end) >= 0 {
 			return errStop
@@ -40,10 +39,6 @@ func (r *reader) scan(ctx context.Context, rg store.Range, keysOnly bool, fn fun
 			next = s.row
 			return errStop
 		}
-		if visited++; visited%ctxEvery == 0 && ctx.Err() != nil {
-			next = s.row
-			return ctx.Err()
-		}
 		if !bytes.HasPrefix(head[s.rowEnd:], s.columnPrefix) {
 			return nil
 		}
@@ -53,11 +48,11 @@ func (r *reader) scan(ctx context.Context, rg store.Range, keysOnly bool, fn fun
 			s.passedRow = s.rowNumber
 			err = fn(cell)
 		}
-		if err != nil {
-			next = s.row
-		}
 		return err
 	})
+	if err != nil {
+		next = s.row
+	}
 	return next, err
 }
 
