@@ -87,12 +87,15 @@ func Redact(setting string) string {
 	if !Remote(setting) {
 		return setting
 	}
+	var query url.Values
 	u, err := url.Parse(setting)
+	if err == nil {
+		query, err = url.ParseQuery(u.RawQuery)
+	}
 	if err != nil {
 		scheme, _, _ := strings.Cut(setting, "://")
 		return scheme + "://…"
 	}
-	query := u.Query()
 	for key := range query {
 		if strings.Contains(strings.ToLower(key), "password") {
 			query.Set(key, "xxxxx")

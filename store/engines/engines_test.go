@@ -68,6 +68,7 @@ func TestRedact(t *testing.T) {
 		"postgres://u:secret@h/db":            "postgres://u:xxxxx@h/db",
 		"postgres://h/db?password=secret&a=b": "postgres://h/db?a=b&password=xxxxx",
 		"postgres://u:sec%ret@h/db":           "postgres://…",
+		"postgres://h/db?password=secret;a=b": "postgres://…",
 		"bigtable://p/i/x":                    "bigtable://p/i/x",
 	} {
 		if got := Redact(setting); got != want {

@@ -28,6 +28,8 @@ func TestParseSetting(t *testing.T) {
 		{"postgres://u:sec%ret@h/db", "", "encode special characters"},
 		{"postgres://u:secret@h:port/db", "", "URL of the database"},
 		{"postgres://u:secret@h/db?sslmode=sometimes", "", "sslmode"},
+		{"postgres://h/db?password=secret;sslmode=verify-full", "", "parameters"},
+		{"postgres://h/db?password=secret%&schema=web", "", "parameters"},
 	} {
 		_, schema, err := parseSetting(tc.setting)
 		switch {

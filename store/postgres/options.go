@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -55,7 +56,10 @@ func parseSetting(setting string) (config *pgxpool.Config, schema string, err er
 	if err != nil {
 		return nil, "", fmt.Errorf("store: the URL of the database is not valid: write postgres://USER@HOST/DATABASE, and encode special characters in the password (%%40 for @)")
 	}
-	q := u.Query()
+	q, err := url.ParseQuery(u.RawQuery) // u.Query would leave out what it does not understand, such as sslmode
+	if err != nil {
+		return nil, "", errors.New("store: the parameters in the URL of the database are not valid: separate them with &, and encode special characters (%25 for a percent sign, %3B for a semicolon)")
+	}
 	schema = DefaultSchema
 	if path := q.Get("search_path"); path != "" {
 		schema, _, _ = strings.Cut(path, ",")
