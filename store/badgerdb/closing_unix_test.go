@@ -65,6 +65,68 @@ func TestRemovedWhileOpen(t *testing.T) {
 	}
 }
 
+// TestMovedWhileOpen: a table whose directory was moved changes nothing in the one that is in its place
+// now. It takes no more writes, and the directory can be opened where it is.
+func TestMovedWhileOpen(t *testing.T) {
+	dir, child := inChild(t)
+	if !child {
+		return
+	}
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+	db.verify.stop() // it replaces a file
+	moved := dir + "-moved"
+	if err := errors.Join(os.Rename(dir, moved), os.CopyFS(dir, os.DirFS(moved))); err != nil {
+		t.Fatal(err)
+	}
+	before := namesIn(t, dir)
+	db.committer.space.looked = db.committer.space.looked.Add(-spaceCheckTime) // a second later
+	m := store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{mutation("data", "c", 2, "v")}}
+	if _, err := db.Mutate(t.Context(), m); !errors.Is(err, store.ErrNotDone) || !errors.Is(err, store.ErrUnwritable) {
+		t.Errorf("Mutate: %v", err)
+	}
+	if err := db.Reclaim(t.Context()); err == nil {
+		t.Error("reclaimed")
+	}
+	if err := db.Close(); !errors.Is(err, store.ErrUnwritable) || !strings.Contains(err.Error(), "was moved") {
+		t.Errorf("Close: %v", err)
+	}
+	if after := namesIn(t, dir); after != before {
+		t.Errorf("files %s; before %s", after, before)
+	}
+	for _, dir := range []string{moved, dir} {
+		db := openTest(t, copyOpen(t, dir), Options{})
+		if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		closeTest(t, db)
+	}
+	if !t.Failed() {
+		fmt.Println("PASS")
+		os.Exit(0)
+	}
+}
+
+// namesIn lists the files of a directory, with their times.
+func namesIn(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 // TestCompactionWithoutFiles: a compaction that cannot make a file waits, and loses nothing.
 // Badger alone would continue without its output.
 func TestCompactionWithoutFiles(t *testing.T) {

@@ -159,7 +159,7 @@ func (c *committer) group(first *request, next func() *request) {
 func (c *committer) admit(n int) error {
 	err := c.space.admit(n)
 	if err == nil && c.fill.mayBeFull() {
-		if err = probe(c.space.dir); err != nil {
+		if err = c.db.tables.place.probe(); err != nil {
 			err = errs.Run("making a file", err)
 		}
 	}

@@ -115,6 +115,9 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 	if err := sizes.admitLevelZero(dir); err != nil {
 		return errors.Join(err, m.close())
 	}
+	if err := tables.place.open(); err != nil {
+		return errors.Join(errs.Open(dir, err), m.close())
+	}
 	log := f.badgerLog(opts.Logger, tables, guardList(dir, f.failed.fail))
 	b, err := f.openManaged(badgerOptions(filepath.Join(dir, dirfile.Badger), opts, sizes, log))
 	if err != nil {
@@ -210,12 +213,14 @@ func (db *DB) start(opts Options) error {
 	}
 	db.views = newViews(db.seqAtOpen, emptyGroups(sets), db.readerAt)
 	db.badger.SetDiscardTs(db.seqAtOpen)
+	space := newSpaceGuard(badgerDir(db.dir), opts.MinFreeBytes)
+	space.place = db.tables.place
 	return db.startGoroutines(&committer{
 		db:        db,
 		planner:   planner{db: db, seed: db.seed},
 		residents: sets,
 		bounds:    stored,
-		space:     newSpaceGuard(filepath.Join(db.dir, dirfile.Badger), opts.MinFreeBytes),
+		space:     space,
 		stats:     &db.stats,
 		step:      opts.Step,
 		seq:       db.seqAtOpen,

@@ -99,7 +99,7 @@ func (db *DB) flush() error {
 	if err := db.blobs.sync(); err != nil {
 		return c.fail(err)
 	}
-	if err := probe(c.space.dir); err != nil { // nothing has begun
+	if err := db.tables.place.probe(); err != nil { // nothing has begun
 		return errs.Run("making a file", err)
 	}
 	if err := db.mark.flushing(); err != nil {

@@ -27,6 +27,7 @@ const (
 
 type spaceGuard struct {
 	dir       string
+	place     *place // nil for a directory that is not open
 	minFree   int64
 	sinceLook int
 	looked    time.Time
@@ -48,7 +49,11 @@ func (g *spaceGuard) admit(n int) error {
 	if g.sinceLook < spaceCheckBytes && time.Since(g.looked) < spaceCheckTime {
 		return nil
 	}
-	if err := system.Writable(g.dir); err != nil {
+	err := system.Writable(g.dir)
+	if err == nil && g.place != nil {
+		err = g.place.check()
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %s: %w", store.ErrUnwritable, g.dir, err)
 	}
 	free, err := system.FreeBytes(g.dir)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -30,7 +31,7 @@ const (
 
 // tableGate holds compactions back while no file can be made, or tables are not verified.
 type tableGate struct {
-	dir    string // Badger's
+	place  *place
 	verify *verifier
 	log    Logger
 	ctx    context.Context
@@ -42,7 +43,7 @@ type tableGate struct {
 }
 
 func newTableGate(dir string, verify *verifier, log Logger) *tableGate {
-	g := &tableGate{dir: filepath.Join(dir, dirfile.Badger), verify: verify, log: log, stuck: make(chan struct{})}
+	g := &tableGate{place: &place{dir: badgerDir(dir)}, verify: verify, log: log, stuck: make(chan struct{})}
 	g.ctx, g.cancel = context.WithCancel(context.Background())
 	return g
 }
@@ -55,7 +56,7 @@ func (g *tableGate) wait() {
 		select {}
 	}
 	for told := false; ; told = true {
-		err := probe(g.dir)
+		err := g.place.probe()
 		if g.probed != nil {
 			g.probed(err)
 		}
@@ -73,12 +74,39 @@ func (g *tableGate) wait() {
 	}
 }
 
+// place is Badger's directory. Badger opens its files by their paths, so if the directory was moved, and
+// another one is in its place, Badger would write and remove files there.
+type place struct {
+	dir    string
+	opened fs.FileInfo
+}
+
+// open makes the directory, if it is missing, and remembers which one it is.
+func (p *place) open() (err error) {
+	if err = os.MkdirAll(p.dir, 0o700); err == nil {
+		p.opened, err = os.Stat(p.dir)
+	}
+	return err
+}
+
+// check returns the reason why the directory is not the one that was opened.
+func (p *place) check() error {
+	now, err := os.Stat(p.dir)
+	if err == nil && !os.SameFile(p.opened, now) {
+		err = fmt.Errorf("%s is not the directory that was opened: that one was moved", p.dir)
+	}
+	return err
+}
+
 // probeFiles are the names of the files that probe makes.
 const probeFiles = "probe*" + dirfile.TempSuffix
 
-// probe makes a file in a directory and removes it. A killed process leaves it to the next Open.
-func probe(dir string) error {
-	f, err := os.CreateTemp(dir, probeFiles)
+// probe makes a file in the directory and removes it. A killed process leaves it to the next Open.
+func (p *place) probe() error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(p.dir, probeFiles)
 	if err != nil {
 		return err
 	}
@@ -121,7 +149,7 @@ func (db *DB) closeOrLeave() error {
 
 // closable says why Badger could not write out what is in memory.
 func (db *DB) closable() error {
-	if err := probe(filepath.Join(db.dir, dirfile.Badger)); err != nil {
+	if err := db.tables.place.probe(); err != nil {
 		return err
 	}
 	free, err := system.FreeBytes(db.dir)
