@@ -323,8 +323,9 @@ func (s *turns) Scan(ctx context.Context, r store.Range, fn func(store.Cell) err
 	return s.Table.Scan(ctx, r, fn)
 }
 
-// TestCollectorsOfProcesses: processes write, read now and in the past, and collect, all at
-// once. Each read gets what a model says, or is refused because it is too late.
+// TestCollectorsOfProcesses: processes write, read now and in the past, make pins and collect, all
+// at once. Each read gets what a model says, or is refused because it is too late. What is pinned can
+// be read.
 func TestCollectorsOfProcesses(t *testing.T) {
 	table, o := sharedTable(t), &office{}
 	seed := testenv.Random(t).Uint64()
@@ -352,7 +353,7 @@ func TestCollectorsOfProcesses(t *testing.T) {
 		work.Go(func() {
 			random := rand.New(rand.NewPCG(seed, uint64(p)))
 			for i := range testenv.Size(100, 400, 20_000) {
-				switch random.IntN(5) {
+				switch random.IntN(6) {
 				case 0, 1:
 					mu.Lock()
 					value := fmt.Sprint(p, ".", i)
@@ -379,6 +380,22 @@ func TestCollectorsOfProcesses(t *testing.T) {
 					}
 					tx.Rollback()
 				case 4:
+					pin, err := db.Pin(t.Context(), Pin{Name: fmt.Sprint(p), TS: max(o.last.Load(), 50) - uint64(random.IntN(50))})
+					if err != nil && !errors.Is(err, ErrBelowSafePoint) {
+						t.Error(err)
+					}
+					if err == nil {
+						publishAll(t, db)
+						tx := db.At(pin.TS)
+						wantValue(t, tx, at(pin.TS))
+						tx.Rollback()
+					}
+					if random.IntN(3) > 0 {
+						if err := db.Unpin(t.Context(), fmt.Sprint(p)); err != nil && !errors.Is(err, ErrNoPin) {
+							t.Error(err)
+						}
+					}
+				case 5:
 					publishAll(t, db)
 					got, err := db.prepare(t.Context())
 					if err == nil {
