@@ -18,7 +18,8 @@ type Observer struct {
 	// Replaces names observers of earlier versions of the application that this one
 	// replaces. It takes over their notifications that are still in the table.
 	Replaces []string
-	// Watches is the observed column. Several observers may watch one column.
+	// Watches is the observed column. Several observers may watch one column. Changing it
+	// orphans notifications and acknowledgements as renaming does.
 	Watches txn.Column
 	// Weak observers acknowledge nothing: they may run several times for one change. Use it for
 	// columns that get weak notifications, and for observers that depend only on the present
