@@ -50,7 +50,10 @@ func renderings(ctx context.Context, db *txn.DB, u page.URL) ([]RenderedVersion,
 		return nil, fmt.Errorf("renderings of %s: %w", u, err)
 	}
 	var list []RenderedVersion
-	safe := db.SafePoint()
+	safe, _, err := db.Oldest(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("renderings of %s: %w", u, err)
+	}
 	for i, s := range stored {
 		if len(list) == maxRenderings {
 			break

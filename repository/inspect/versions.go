@@ -43,7 +43,10 @@ func Versions(ctx context.Context, db *txn.DB, u page.URL) ([]PageVersion, error
 		return nil, fmt.Errorf("versions of %s: %w", u, err)
 	}
 	list := []PageVersion{}
-	safe := db.SafePoint()
+	safe, _, err := db.Oldest(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("versions of %s: %w", u, err)
+	}
 	for i, s := range stored[:min(len(stored), maxVersions)] {
 		if s.value != nil {
 			v := *s.value

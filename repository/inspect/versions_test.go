@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/schema"
+	"github.com/webindexer/indexer/store/mem"
+	"github.com/webindexer/indexer/txn"
 )
 
 // The versions of a URL are the fetches that changed it, newest first, each with its body.
@@ -63,4 +68,47 @@ func TestVersions(t *testing.T) {
 	if f, err := inspect.Copy(t.Context(), r.DB(), u, 0); err != nil || string(f.Body) != "<p>three" {
 		t.Errorf("the copy of now: %v, %v", f, err)
 	}
+}
+
+// A process that collects no garbage knows up to where others have collected it.
+func TestReadableInOtherProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const u = page.URL("https://news.example/")
+		table, err := mem.New(txn.Groups(schema.GroupFetch), mem.Options{TwoPhaseOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer table.Close()
+		office := sharedtest.New()
+		var dbs [2]*txn.DB
+		for i := range dbs {
+			if dbs[i], err = txn.Open(t.Context(), table, txn.Options{Coordination: office.Join().Coordination()}); err != nil {
+				t.Fatal(err)
+			}
+			defer dbs[i].Close()
+		}
+		load := func(status int) {
+			_, err := dbs[0].Run(t.Context(), func(tx *txn.Txn) error {
+				tx.Set(schema.URLRow(u), schema.FetchContent, schema.EncodeContent(&page.Fetch{URL: u, Status: status}, [32]byte{}))
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		load(200)
+		load(404)
+		_, err = dbs[0].Timestamp(t.Context())
+		time.Sleep(2 * time.Second) // until both have published what they read
+		if _, err2 := dbs[0].Collect(t.Context(), txn.CollectOptions{}); err != nil || err2 != nil {
+			t.Fatal(err, err2)
+		}
+		load(200)
+		for i, db := range dbs {
+			list, err := inspect.Versions(t.Context(), db, u)
+			if err != nil || len(list) != 2 || !list[0].Readable || list[1].Readable {
+				t.Errorf("process %d: %+v, %v", i, list, err)
+			}
+		}
+	})
 }
