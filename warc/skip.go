@@ -128,11 +128,11 @@ func (s *stream) discard(n int) {
 }
 
 // untilMember reads a plain stretch in a file that also has compressed members and damage. It ends
-// where a gzip member with a record begins, or a zstd frame, if the file has had others. It returns
-// the data that has arrived, and waits for more only if that data may be the beginning of a member.
+// where a member with a record begins. It returns the data that has arrived, and waits for more only
+// if that data may be the beginning of a member.
 type untilMember struct {
 	br   *bufio.Reader
-	zstd bool // the file has zstd frames
+	zstd *zstdFrames
 }
 
 func (u untilMember) Read(p []byte) (int, error) {
@@ -143,9 +143,10 @@ func (u untilMember) Read(p []byte) (int, error) {
 	end := u.find(b)
 	if end == 0 {
 		b, _ = u.br.Peek(lookahead)
-		if kind := sniff(b); kind == kindZstd && u.zstd || kind == kindGzip && beginsRecord(b) {
+		if kind := sniff(b); kind == kindGzip && beginsRecord(b) || kind == kindZstd && u.zstd.beginsRecord(u.br) {
 			return 0, io.EOF
 		}
+		b, _ = u.br.Peek(1)
 		end = 1
 	}
 	n := copy(p, b[:end])
@@ -154,9 +155,9 @@ func (u untilMember) Read(p []byte) (int, error) {
 }
 
 // find returns the first place in b where a member may begin, or the length of b.
-func (u untilMember) find(b []byte) int {
+func (untilMember) find(b []byte) int {
 	for i, c := range b {
-		if c == 0x1f || u.zstd && c == zstdMagic[0] && strings.HasPrefix(zstdMagic, string(b[i:min(i+len(zstdMagic), len(b))])) {
+		if c == 0x1f || c == zstdMagic[0] && strings.HasPrefix(zstdMagic, string(b[i:min(i+len(zstdMagic), len(b))])) {
 			return i
 		}
 	}

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"github.com/klauspost/compress/zstd"
 )
 
-const sourceBuffer = 128 << 10
+// sourceBuffer holds the first block of a zstd frame, with its headers.
+const sourceBuffer = 128<<10 + zstd.HeaderMaxSize
 
 // source is the file as stored. It knows its exact position, because decompressors take
 // single bytes from br and never read ahead. It keeps errors of the file itself apart from

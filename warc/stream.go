@@ -104,7 +104,7 @@ func (s *stream) open() error {
 			s.mixed = true
 		}
 		if s.mixed {
-			s.cur = untilMember{s.src.br, s.zstd.dec != nil}
+			s.cur = untilMember{s.src.br, &s.zstd}
 		}
 	default:
 		return s.skipJunk()

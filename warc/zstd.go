@@ -37,17 +37,31 @@ func (z *zstdFrames) open(br *bufio.Reader) (io.Reader, error) {
 		return nil, err
 	}
 	z.frame = zstdFrame{br: br, left: h.HeaderSize, checksum: h.HasCheckSum}
-	if z.dec == nil {
-		dec, err := z.newDecoder()
-		if err != nil {
-			return nil, err
-		}
-		z.dec = dec
-	}
-	if err := z.dec.Reset(&z.frame); err != nil {
+	if err := z.reset(&z.frame); err != nil {
 		return nil, err
 	}
 	return z.dec, nil
+}
+
+// reset makes the decoder read from r.
+func (z *zstdFrames) reset(r io.Reader) (err error) {
+	if z.dec == nil {
+		if z.dec, err = z.newDecoder(); err != nil {
+			return err
+		}
+	}
+	return z.dec.Reset(r)
+}
+
+// beginsRecord reports whether the frame at br's position begins with a record. It consumes nothing.
+func (z *zstdFrames) beginsRecord(br *bufio.Reader) bool {
+	b, _ := br.Peek(sourceBuffer) // the decoder needs a whole block
+	if z.reset(bytes.NewReader(b)) != nil {
+		return false
+	}
+	var first [len(version)]byte
+	n, _ := io.ReadFull(z.dec, first[:])
+	return hasVersion(first[:n])
 }
 
 func (z *zstdFrames) newDecoder() (*zstd.Decoder, error) {
