@@ -125,6 +125,34 @@ func TestPipeOfOneMember(t *testing.T) {
 	})
 }
 
+// A piece of a plain record that ends like the beginning of a member does not hold up the record.
+func TestPipeOfMixedMembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src, w := io.Pipe()
+		next := make(chan struct{})
+		go func() {
+			for _, part := range []string{gz(one), record("2", html("a (")), record("3", html("a \x1f"))} {
+				i := strings.IndexAny(part, "(\x1f") + 1
+				_, _ = io.WriteString(w, part[:i])
+				_, _ = io.WriteString(w, part[i:])
+				<-next
+			}
+			_ = w.Close()
+		}()
+		r := NewReader(src, "test", Options{})
+		defer func() { _ = r.Close() }()
+		for range 3 {
+			if _, err := r.Next(); err != nil {
+				t.Fatal(err)
+			}
+			next <- struct{}{}
+		}
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("at the end: %v", err)
+		}
+	})
+}
+
 // A member is not believed before its checksum, however slowly it comes.
 func TestPipeWithDamage(t *testing.T) {
 	for name, file := range map[string]string{

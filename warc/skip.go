@@ -142,8 +142,7 @@ func (u untilMember) Read(p []byte) (int, error) {
 	b, _ := u.br.Peek(u.br.Buffered())
 	end := u.find(b)
 	if end == 0 {
-		b, _ = u.br.Peek(lookahead)
-		if kind := sniff(b); kind == kindGzip && beginsRecord(b) || kind == kindZstd && u.zstd.beginsRecord(u.br) {
+		if u.atRecord() {
 			return 0, io.EOF
 		}
 		b, _ = u.br.Peek(1)
@@ -152,6 +151,19 @@ func (u untilMember) Read(p []byte) (int, error) {
 	n := copy(p, b[:end])
 	_, err := u.br.Discard(n)
 	return n, err
+}
+
+// atRecord reports whether a member with a record comes next.
+func (u untilMember) atRecord() bool {
+	b, _ := u.br.Peek(len(zstdMagic))
+	switch sniff(b) {
+	case kindGzip:
+		b, _ = u.br.Peek(lookahead)
+		return beginsRecord(b)
+	case kindZstd:
+		return u.zstd.beginsRecord(u.br)
+	}
+	return false
 }
 
 // find returns the first place in b where a member may begin, or the length of b.
