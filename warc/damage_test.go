@@ -232,6 +232,8 @@ func TestTimeIsBounded(t *testing.T) {
 		"no end of header":    strings.Repeat("WARC/1.0\n", 1<<20),
 		"same end of headers": strings.Repeat(versions, 4),
 		"members of one byte": bytes1.String(),
+		"versions in lines":   one + strings.Repeat(strings.ReplaceAll(versions, "WARC", "x WARC"), 4),
+		"versions in headers": strings.Repeat("WARC/1.0\nWARC-Type: x\n"+strings.Repeat("x: WARC/1.0\n", 150_000)+"\n", 4),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := NewReader(strings.NewReader(file), "test", Options{})
