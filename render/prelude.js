@@ -86,9 +86,10 @@
   define(Navigator.prototype, "hardwareConcurrency", 4);
   define(Navigator.prototype, "deviceMemory", 8);
 
-  // What runs beside the page, leaves it, or measures the machine, is absent, as in a browser that
-  // lacks it.
-  for (const name of ["Worker", "SharedWorker", "WebTransport", "RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "Notification"]) {
+  // What runs beside the page, leaves it, or measures the machine is absent, as in a browser that
+  // lacks it. So is what answers in real time, because the page may have ended by then.
+  for (const name of ["Worker", "SharedWorker", "WebTransport", "RTCPeerConnection", "webkitRTCPeerConnection", "RTCDataChannel", "Notification",
+    "indexedDB", "caches", "cookieStore", "AudioContext", "webkitAudioContext", "OfflineAudioContext", "webkitOfflineAudioContext"]) {
     delete window[name];
   }
   define(window, "WebSocket", class WebSocket extends EventTarget {
@@ -107,9 +108,11 @@
     close() {}
   });
   Object.assign(window.WebSocket, {CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3});
-  for (const name of ["serviceWorker", "geolocation", "mediaDevices", "usb", "bluetooth", "serial", "hid", "connection", "getBattery"]) {
+  for (const name of ["serviceWorker", "geolocation", "mediaDevices", "usb", "bluetooth", "serial", "hid", "connection", "getBattery",
+    "storage", "locks", "credentials"]) {
     delete Navigator.prototype[name];
   }
+  if (window.Permissions) define(Permissions.prototype, "query", async ({name}) => Object.assign(new EventTarget(), {name, state: "denied", onchange: null}));
   define(Navigator.prototype, "sendBeacon", () => true);
   define(window, "open", () => null);
   define(window, "print", () => {});

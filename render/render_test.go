@@ -76,6 +76,22 @@ func TestMachine(t *testing.T) {
 	}
 }
 
+// TestRealTime: nothing of what the browser answers in real time is there, because the page may
+// have ended by then.
+func TestRealTime(t *testing.T) {
+	b := open(t, render.Limits{})
+	shows := file{"text/html", `<p id=p><script>
+		for (const name of ["indexedDB", "caches", "cookieStore", "AudioContext", "OfflineAudioContext"]) if (name in window) p.append(name);
+		for (const name of ["storage", "locks", "credentials"]) if (name in navigator) p.append(name);
+		navigator.permissions.query({name: "camera"}).then(s => p.append(s.name + " " + s.state));</script>`}
+	for _, u := range []page.URL{home, "http://site.example/"} { // some of it is there for https only
+		res, err := b.Render(t.Context(), shows.fetch(u), web{}.lookup)
+		if err != nil || !strings.Contains(string(res.HTML), "</script>camera denied</p>") {
+			t.Errorf("%s is rendered as %s, %v", u, res.HTML, err)
+		}
+	}
+}
+
 func TestRender(t *testing.T) {
 	b := open(t, render.Limits{})
 	res := show(t, b, web{
