@@ -54,6 +54,9 @@ type Result map[string]Sum
 const (
 	partCells = 4096
 	partBytes = 4 << 20
+	// mutationBytes bounds the mutations of a row that are written together: a table with little
+	// memory takes less than its limits say.
+	mutationBytes = 512 << 10
 )
 
 var (
@@ -191,7 +194,7 @@ func (c *copying) claim(ctx context.Context) error {
 // group copies a group, from where the copy has come to.
 func (c *copying) group(ctx context.Context, name string) error {
 	for {
-		p := &part{limit: c.to.Limits().MaxBatchBytes / 2, skip: c.opts.Skip}
+		p := &part{limit: min(c.to.Limits().MaxBatchBytes/2, mutationBytes), skip: c.opts.Skip}
 		next, err := c.from.Scan(ctx, store.Range{Group: name, Start: c.at.Next, MaxCells: cmp.Or(c.opts.cells, partCells)}, p.add)
 		if err != nil && !errors.Is(err, errSplit) {
 			return err

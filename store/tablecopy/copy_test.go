@@ -214,3 +214,21 @@ func TestManyCells(t *testing.T) {
 		t.Errorf("%v, %v", result, err)
 	}
 }
+
+// TestLargeRow: a row with more bytes than a transaction of a table with little memory may have is copied.
+func TestLargeRow(t *testing.T) {
+	from := openMem(t)
+	for i := range 6 {
+		m := store.RowMutation{Row: []byte("row")}
+		for ts := range uint64(1000) {
+			m.Mutations = append(m.Mutations, store.Mutation{Group: "app", Column: []byte("c"), TS: uint64(i)*1000 + ts + 1, Value: bytes.Repeat([]byte("v"), 1000)})
+		}
+		if err := from.Apply(t.Context(), []store.RowMutation{m}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := opened(t)(badgerdb.Open(t.TempDir(), groups, badgerdb.Options{MinFreeBytes: -1, MemoryBytes: 1}))
+	if result, err := Run(t.Context(), from, to, Options{Group: "meta"}); err != nil || result["app"].Cells != 6000 {
+		t.Errorf("%v, %v", result, err)
+	}
+}
