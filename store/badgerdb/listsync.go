@@ -51,8 +51,12 @@ type listGuard struct {
 	dir    string               // of the table
 	failed func(error)          // receives the reason why a record was taken back
 	fsync  func(*os.File) error // (*os.File).Sync except in tests
-	mu     sync.Mutex
-	made   map[int]newTables // by compactor; each makes one compaction at a time
+
+	file *os.File // of the last sync; guarded, as end is, by Badger's lock of its list
+	end  int64    // of the file after that; before it, of what was there when the table was opened
+
+	mu   sync.Mutex
+	made map[int]newTables // by compactor; each makes one compaction at a time
 }
 
 // newTables are the new tables of a compaction.
@@ -61,8 +65,9 @@ type newTables struct {
 	keys  uint64
 }
 
-func guardList(dir string, failed func(error)) *listGuard {
-	g := &listGuard{dir: dir, failed: failed, fsync: (*os.File).Sync, made: make(map[int]newTables)}
+// guardList begins to guard a list of so many bytes, or one that is about to be made.
+func guardList(dir string, bytes int64, failed func(error)) *listGuard {
+	g := &listGuard{dir: dir, failed: failed, fsync: (*os.File).Sync, end: max(bytes, manifest.EmptyBytes), made: make(map[int]newTables)}
 	listGuards.Store(badgerDir(dir), g)
 	return g
 }
@@ -97,12 +102,26 @@ func (g *listGuard) sync(f *os.File) error {
 	if err == nil {
 		err = g.fsync(f)
 	}
-	if err == nil {
+	if err != nil {
+		err = errors.Join(err, g.takeBack(f))
+		g.failed(err)
+		return err
+	}
+	g.file = f
+	g.end, err = f.Seek(0, io.SeekCurrent)
+	return err
+}
+
+// takeBack takes the last record out of the list, unless Badger has just begun a new file.
+func (g *listGuard) takeBack(f *os.File) error {
+	if g.file != nil && g.file != f {
 		return nil
 	}
-	err = errors.Join(err, takeBack(f, list))
-	g.failed(err)
-	return err
+	if err := f.Truncate(g.end); err != nil {
+		return err
+	}
+	_, err := f.Seek(g.end, io.SeekStart)
+	return errors.Join(err, f.Sync())
 }
 
 // check compares the last record, if it is of a compaction, with what the compaction has made.
@@ -131,16 +150,4 @@ func (g *listGuard) check(list *manifest.List) error {
 		return nil // the old tables had only keys that are dropped
 	}
 	return errors.New("a compaction could not write all of its table files")
-}
-
-// takeBack takes the last record out of the list, unless it is the first one.
-func takeBack(f *os.File, list *manifest.List) error {
-	if list == nil || list.Last.At == 0 {
-		return nil
-	}
-	if err := f.Truncate(list.Last.At); err != nil {
-		return err
-	}
-	_, err := f.Seek(list.Last.At, io.SeekStart)
-	return errors.Join(err, f.Sync())
 }

@@ -97,3 +97,29 @@ func TestFailedCompaction(t *testing.T) {
 		})
 	}
 }
+
+// TestFailedFirstFlush: if the first change of the list cannot be synced, the list stays empty, and what was
+// written is still in the log.
+func TestFailedFirstFlush(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+	g := guardOf(t, dir)
+	g.fsync = func(*os.File) error { return syscall.EIO }
+	if err := db.Reclaim(t.Context()); !errors.Is(err, store.ErrBroken) || !errors.Is(err, store.ErrIO) {
+		t.Errorf("reclaimed: %v", err)
+	}
+	g.fsync = (*os.File).Sync
+	if list, err := manifest.Read(dir); err != nil || list.Mark().Bytes != manifest.EmptyBytes {
+		t.Errorf("the list has %v, %v", list, err)
+	}
+	killed := copyOpen(t, dir)
+	closeTest(t, db)
+	for _, dir := range []string{killed, dir} {
+		db := openTest(t, dir, Options{})
+		if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		closeTest(t, db)
+	}
+}

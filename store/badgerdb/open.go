@@ -118,7 +118,7 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 	if err := tables.place.open(); err != nil {
 		return errors.Join(errs.Open(dir, err), m.close())
 	}
-	log := f.badgerLog(opts.Logger, tables, guardList(dir, f.failed.fail))
+	log := f.badgerLog(opts.Logger, tables, guardList(dir, m.List.Bytes, f.failed.fail))
 	b, err := f.openManaged(badgerOptions(filepath.Join(dir, dirfile.Badger), opts, sizes, log))
 	if err != nil {
 		return errors.Join(errs.Open(dir, err), m.close())

@@ -35,6 +35,8 @@ const (
 	magic        = "Bdgr\x00\x00\x00\x08" // and versions
 	header       = len(magic)
 	recordHeader = 8 // length, checksum
+	// EmptyBytes is the length of a new list: the header, and a record without tables.
+	EmptyBytes = int64(header + recordHeader)
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -48,9 +50,8 @@ type List struct {
 	Last    Record
 }
 
-// Record is a record of the list that is not the first one.
+// Record is a record of the list.
 type Record struct {
-	At       int64 // where it begins; 0: there is none
 	Added    []uint64
 	Compacts bool // it takes tables off the list
 }
@@ -69,9 +70,6 @@ func (m *List) apply(at int, changes []*pb.ManifestChange) {
 		m.flushes = append(m.flushes, int64(at))
 	}
 	m.Last = Record{}
-	if at > header {
-		m.Last.At = int64(at)
-	}
 	for _, c := range changes {
 		if c.Op == pb.ManifestChange_DELETE {
 			delete(m.Tables, c.Id)
