@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"runtime"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/webindexer/indexer/store"
 )
@@ -90,4 +93,49 @@ func (s *beforeWrite) Apply(ctx context.Context, rows []store.RowMutation) error
 func (s *beforeWrite) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
 	s.before(m.Row)
 	return s.Table.Mutate(ctx, m)
+}
+
+// TestCollectsWhatCannotBeRead: a longer history than before, or a pin that came too late, cannot bring
+// the past back. They do not keep a process from collecting what lies below the safe point.
+func TestCollectsWhatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, o := sharedTable(t), &office{}
+		a, _ := openShared(t, table, o, Options{})
+		silent := &failingRead{Table: table}
+		b, _ := openShared(t, silent, o, Options{})
+		past := setC(t, a, "one")
+		setC(t, a, "two")
+		publishAll(t, a, b)
+		safe := collect(t, a).SafePoint
+		if safe <= past {
+			t.Fatalf("the safe point is %d", safe)
+		}
+		c, _ := openShared(t, table, o, Options{History: time.Hour})
+		silent.row = gcRow
+		if _, err := b.Pin(t.Context(), Pin{Name: "late", TS: past}); !errors.Is(err, errRead) {
+			t.Errorf("Pin: %v", err)
+		}
+		silent.row = nil
+		publishAll(t, a, b, c)
+		for _, db := range []*DB{a, b, c} {
+			if got := collect(t, db); got.SafePoint < safe {
+				t.Errorf("the safe point was %d and is %d", safe, got.SafePoint)
+			}
+		}
+	})
+}
+
+var errRead = errors.New("no answer")
+
+// failingRead fails to read a row.
+type failingRead struct {
+	store.Table
+	row []byte
+}
+
+func (s *failingRead) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
+	if s.row != nil && bytes.Equal(row, s.row) {
+		return nil, errRead
+	}
+	return s.Table.Read(ctx, row, sel...)
 }

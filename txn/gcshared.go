@@ -224,8 +224,9 @@ func (db *DB) advanceShared(ctx context.Context, now time.Time) (uint64, error) 
 	p.mu.Lock()
 	p.ts = max(p.ts, ts)
 	p.mu.Unlock()
-	// Check again after publishing: see above.
-	if least, err = db.allowed(ctx, p.bound(last), now); err != nil {
+	// Check again after publishing: see above. Pins and times below what was stored already, such as
+	// those of a pin that came too late, or of a longer history than before, cannot be read.
+	if least, err = db.othersBound(ctx, p.bound(last)); err != nil {
 		return 0, err
 	}
 	if least < ts {
