@@ -112,9 +112,9 @@ func compareLink(u page.URL, old, now uint64) string {
 }
 
 // Changes is the address of the comparison of the i-th version with the next one; "" for the
-// newest, and for versions that can no longer be read.
+// newest, for versions that can no longer be read, and if neither has a text.
 func (p *documentPage) Changes(i int) string {
-	if i == 0 || !p.Versions[i].Readable || !p.Versions[i-1].Readable {
+	if i == 0 || !p.Versions[i].Readable || !p.Versions[i-1].Readable || !p.Versions[i].HasCopy && !p.Versions[i-1].HasCopy {
 		return ""
 	}
 	return compareLink(p.URL, p.last(i), p.last(i-1))

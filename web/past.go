@@ -46,11 +46,10 @@ func (p *documentPage) Then(i int) string {
 
 // VersionCopy is the address of the copy of the i-th version; "" if there is none.
 func (p *documentPage) VersionCopy(i int) string {
-	v := p.Versions[i]
-	if !v.Readable || v.Status < 200 || v.Status > 299 {
-		return ""
+	if v := p.Versions[i]; v.Readable && v.HasCopy {
+		return viewLink(p.URL, v.TS)
 	}
-	return viewLink(p.URL, v.TS)
+	return ""
 }
 
 // From is when the version that a page of the past shows was fetched; zero if that is not

@@ -101,6 +101,8 @@ func TestRenderedPages(t *testing.T) {
 	}
 	if body := s.get(doc("https://shop.example/data.json")); !strings.Contains(body, "Pages that need this") {
 		t.Error("the page of the resource does not say who needs it")
+	} else if strings.Contains(body, "/view?") || strings.Contains(body, "/compare?") {
+		t.Errorf("versions of the resource, which has no text to show, lead to copies:\n%s", body)
 	}
 }
 

@@ -23,6 +23,9 @@ type PageVersion struct {
 	// Readable reports whether Copy can return it. Versions older than the history that is
 	// kept (the setting history) are listed until garbage collection removes them.
 	Readable bool `json:"readable"`
+	// HasCopy reports whether its body can be shown: that of a page can, and that of a picture
+	// cannot.
+	HasCopy bool `json:"has_copy"`
 }
 
 // maxVersions bounds the result of Versions.
@@ -37,7 +40,8 @@ const maxVersions = 100
 func Versions(ctx context.Context, db *txn.DB, u page.URL) ([]PageVersion, error) {
 	stored, err := cellVersions(ctx, db, u, schema.FetchContent, func(content []byte) (v PageVersion, err error) {
 		f, sum, err := schema.DecodeContent(content)
-		return PageVersion{Status: f.Status, Digest: hex.EncodeToString(sum[:])}, err
+		f.URL = u
+		return PageVersion{Status: f.Status, Digest: hex.EncodeToString(sum[:]), HasCopy: f.NeedsBody() && !f.Resource}, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("versions of %s: %w", u, err)

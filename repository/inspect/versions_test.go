@@ -59,11 +59,21 @@ func TestVersions(t *testing.T) {
 		case !errors.Is(err, inspect.ErrNoCopy):
 			t.Error(err)
 		}
+		if v.HasCopy != (err == nil) {
+			t.Errorf("the version at %d has a copy: %t, but %v", v.TS, v.HasCopy, err)
+		}
 		got += fmt.Sprintf("%s %d %v %s\n", v.FetchedAt.Format("2 Jan"), v.Status, v.Readable, body)
 	}
 	const want = "5 Jan 200 true <p>three\n4 Jan 410 true none\n2 Jan 200 true <p>two\n1 Jan 200 true <p>one\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	picture := page.Fetch{URL: u + "a.png", Time: day(1), Status: 200, Header: http.Header{"Content-Type": {"image/png"}}, Body: []byte("a picture")}
+	if _, err := r.Load(t.Context(), &picture); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := inspect.Versions(t.Context(), r.DB(), picture.URL); err != nil || len(list) != 1 || list[0].HasCopy {
+		t.Errorf("versions of a picture: %+v, %v", list, err)
 	}
 	if f, err := inspect.Copy(t.Context(), r.DB(), u, 0); err != nil || string(f.Body) != "<p>three" {
 		t.Errorf("the copy of now: %v, %v", f, err)
