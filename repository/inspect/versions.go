@@ -133,10 +133,24 @@ var ErrNoCopy = errors.New("there is no stored copy")
 // is no longer kept.
 func Copy(ctx context.Context, db *txn.DB, u page.URL, at uint64) (*page.Fetch, error) {
 	var f *page.Fetch
-	err := readAt(ctx, db, at, func(tx *txn.Txn) (err error) {
+	read := func(tx *txn.Txn) (err error) {
 		f, err = readCopy(ctx, tx, u)
 		return err
-	})
+	}
+	err := readAt(ctx, db, at, read)
+	if errors.Is(err, txn.ErrBelowSafePoint) {
+		gone := err
+		err = readAt(ctx, db, 0, func(tx *txn.Txn) error {
+			content, err := tx.Get(ctx, schema.URLRow(u), schema.FetchContent)
+			if err != nil {
+				return err
+			}
+			if !content.Exists || content.TS > at {
+				return gone
+			}
+			return read(tx) // what is in force now was in force then
+		})
+	}
 	return f, noCopy("copy", u, err)
 }
 

@@ -122,3 +122,28 @@ func TestReadableInOtherProcesses(t *testing.T) {
 		}
 	})
 }
+
+// The newest version has a copy even if the time at which it was loaded is no longer kept.
+func TestCopyOfOldVersion(t *testing.T) {
+	const u = page.URL("https://news.example/")
+	r := opened(t, repository.Options{})
+	for _, at := range []page.URL{u, "https://other.example/"} {
+		f := page.Fetch{URL: at, Time: time.Now(), Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte("<p>one")}
+		if _, err := r.Load(t.Context(), &f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.Collect(t.Context(), func(string, ...any) {}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := inspect.Versions(t.Context(), r.DB(), u)
+	if err != nil || len(list) != 1 || !list[0].Readable || list[0].TS >= r.DB().SafePoint() {
+		t.Fatalf("%+v with the safe point %d, %v", list, r.DB().SafePoint(), err)
+	}
+	if f, err := inspect.Copy(t.Context(), r.DB(), u, list[0].TS); err != nil || string(f.Body) != "<p>one" {
+		t.Errorf("the copy of the only version: %v, %v", f, err)
+	}
+	if _, err := inspect.Copy(t.Context(), r.DB(), u, list[0].TS-1); !errors.Is(err, inspect.ErrNoCopy) {
+		t.Errorf("a copy from before: %v", err)
+	}
+}
