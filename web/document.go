@@ -64,7 +64,7 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request) error {
 	if at.IsNow() && d.Canonical != "" {
 		view.Similar = s.similar(r.Context(), d.Canonical)
 	}
-	view.HasCopy = d.Outcome == page.Page.String()
+	view.HasCopy = d.Outcome == page.Page.String() && d.Status/100 == 2 // a newer fetch may wait for the observers
 	view.CopyLink = viewLink(u, view.At())
 	view.Members = listPager(params, "members", numbers[0], d.MembersTotal)
 	view.Inlinks = listPager(params, "in", numbers[1], d.LinkingPagesTotal)

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"iter"
 	"net/http"
 	"net/url"
@@ -11,6 +12,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/repository/inspect"
+	"github.com/webindexer/indexer/repository/snapshot"
 	"github.com/webindexer/indexer/web"
 )
 
@@ -254,6 +257,17 @@ func TestSortedExplainedCorrected(t *testing.T) {
 	}
 }
 
+// justGone is an Inspector before the observers have seen that a page is gone.
+type justGone struct{ web.Inspector }
+
+func (i justGone) Inspect(ctx context.Context, u page.URL, w inspect.Windows, at snapshot.Moment) (*web.Details, error) {
+	d, err := i.Inspector.Inspect(ctx, u, w, at)
+	if err == nil {
+		d.Status = http.StatusGone
+	}
+	return d, err
+}
+
 func TestDocumentPage(t *testing.T) {
 	s := newStand(t, append(webs(t, "duplicates", "redirects"), many(60)...), nil)
 
@@ -284,6 +298,12 @@ func TestDocumentPage(t *testing.T) {
 		body := s.get(doc("https://oak.example/") + "&in=9&out=9&members=9")
 		if strings.Count(body, ">Go to its last page</a>") != 3 {
 			t.Errorf("the page does not say that its three lists are shorter:\n%s", body)
+		}
+	})
+	t.Run("just gone", func(t *testing.T) {
+		body := s.beside(func(o *web.Options) { o.Inspect = justGone{o.Inspect} }).get(doc("https://oak.example/"))
+		if strings.Contains(body, ">Cached copy</a>") {
+			t.Errorf("the page leads to a copy of what is gone:\n%s", body)
 		}
 	})
 	t.Run("never seen", func(t *testing.T) {
