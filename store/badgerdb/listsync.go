@@ -2,6 +2,7 @@ package badgerdb
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,9 +22,11 @@ import (
 //     those of the new ones that exist.
 //   - If the sync fails, Badger removes the new table files and keeps the old ones. But the record is
 //     in the file. The next process would not find the new files, and would remove the old ones.
+//   - If writing a record stops in the middle, Badger writes the next one after that part, where no
+//     process would read it.
 //
 // So this package makes the sync. It compares the record of a compaction with what the compaction has
-// logged about its new tables. If one is missing, or the sync fails, it takes the record out of the file
+// logged about its new tables. If one is missing, or a record is torn, or the sync fails, it takes the record out of the file
 // again and returns an error. Then Badger removes the new files and keeps the old ones, and so does the
 // list. The table takes no more writes, because Badger keeps the record in memory, and would write it
 // after some thousands of compactions.
@@ -97,7 +100,7 @@ func (g *listGuard) ended(compactor int) {
 func (g *listGuard) sync(f *os.File) error {
 	list, err := manifest.ReadOpen(f)
 	if err == nil {
-		err = g.check(list)
+		err = g.check(f, list)
 	}
 	if err == nil {
 		err = g.fsync(f)
@@ -107,9 +110,8 @@ func (g *listGuard) sync(f *os.File) error {
 		g.failed(err)
 		return err
 	}
-	g.file = f
-	g.end, err = f.Seek(0, io.SeekCurrent)
-	return err
+	g.file, g.end = f, list.Mark().Bytes
+	return nil
 }
 
 // takeBack takes the last record out of the list, unless Badger has just begun a new file.
@@ -125,7 +127,14 @@ func (g *listGuard) takeBack(f *os.File) error {
 }
 
 // check compares the last record, if it is of a compaction, with what the compaction has made.
-func (g *listGuard) check(list *manifest.List) error {
+func (g *listGuard) check(f *os.File, list *manifest.List) error {
+	at, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	if at != list.Mark().Bytes {
+		return fmt.Errorf("%s has a torn record at byte %d, of a write that failed", f.Name(), list.Mark().Bytes)
+	}
 	if !list.Last.Compacts {
 		return nil
 	}

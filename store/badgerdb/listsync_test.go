@@ -123,3 +123,38 @@ func TestFailedFirstFlush(t *testing.T) {
 		closeTest(t, db)
 	}
 }
+
+// TestTornRecord: after a write to the list that stopped in the middle of a record, the next record is not written
+// behind that part, where nothing would read it.
+func TestTornRecord(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+	g := guardOf(t, dir)
+	g.fsync = func(f *os.File) error {
+		g.fsync = (*os.File).Sync
+		_, err := f.Write([]byte{0, 0, 1, 0}) // of the length of a long record
+		return errors.Join(err, f.Sync())
+	}
+	for range 2 {
+		if err := db.Reclaim(t.Context()); err != nil && !errors.Is(err, store.ErrBroken) {
+			t.Error(err)
+		}
+	}
+	if db.failed.err() == nil {
+		t.Error("it was not noticed")
+	}
+	list, err := manifest.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(manifest.File(dir)); err != nil || info.Size() != list.Mark().Bytes {
+		t.Errorf("the list has %d bytes of whole records, and the file %v, %v", list.Mark().Bytes, info.Size(), err)
+	}
+	closeTest(t, db)
+	db = openTest(t, dir, Options{})
+	if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	closeTest(t, db)
+}
