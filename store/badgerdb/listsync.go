@@ -26,10 +26,10 @@ import (
 //     process would read it.
 //
 // So this package makes the sync. It compares the record of a compaction with what the compaction has
-// logged about its new tables. If one is missing, or a record is torn, or the sync fails, it takes the record out of the file
-// again and returns an error. Then Badger removes the new files and keeps the old ones, and so does the
-// list. The table takes no more writes, because Badger keeps the record in memory, and would write it
-// after some thousands of compactions.
+// logged about its new tables. If one is missing, or a record is torn, or the sync fails, it takes the
+// record out of the file again and returns an error. Then Badger removes the new files and keeps the old
+// ones, and so does the list. The table takes no more writes, because Badger keeps the record in memory,
+// and would write it after some thousands of compactions.
 //
 // badgerSync is a variable of Badger, in which its own tests put another function. A version of Badger
 // without it cannot be linked.
