@@ -2,7 +2,9 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/webindexer/indexer/store"
 )
@@ -93,6 +95,7 @@ func (db *DB) resolveLock(ctx context.Context, c store.Cell) (resolved bool, err
 // if it is undecided and abandoned, or if its primary has no record at all: a missing
 // primary would otherwise be undecidable for ever (fluo#660).
 func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
+	var lost lostAnswers
 	for {
 		f, err := db.fateOf(ctx, lock.primary, lock.start)
 		if err != nil {
@@ -112,6 +115,9 @@ func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
 			return fate{}, err
 		}
 		res, err := db.table.Mutate(ctx, m)
+		if lost.again(ctx, err) {
+			continue
+		}
 		if err != nil {
 			return fate{}, fmt.Errorf("txn: roll back the primary %s: %w", lock.primary, err)
 		}
@@ -119,6 +125,34 @@ func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
 			db.counters.RolledBack.Add(1)
 			db.gc.queue.add(lock.primary, lock.start+1)
 			return fate{state: stateRolledBack}, nil
+		}
+	}
+}
+
+// lostAnswers tells whether a mutation that resolves a lock is repeated after an error. Its guard
+// names one transaction, so it may happen late or twice.
+type lostAnswers struct {
+	since time.Time
+	wait  backoff
+}
+
+// again reports whether the answer was lost, after a pause. It gives up after finishTimeout.
+func (l *lostAnswers) again(ctx context.Context, err error) bool {
+	if !errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrNotDone) {
+		return false
+	}
+	if l.since.IsZero() {
+		l.since = time.Now()
+	}
+	return time.Since(l.since) < finishTimeout && l.wait.sleep(ctx) == nil
+}
+
+// resolve makes a mutation that requires a lock, which it removes.
+func (db *DB) resolve(ctx context.Context, m store.RowMutation) (res store.Result, err error) {
+	var lost lostAnswers
+	for {
+		if res, err = db.table.Mutate(ctx, m); err == nil || !lost.again(ctx, err) {
+			return res, err
 		}
 	}
 }
@@ -140,7 +174,7 @@ func (db *DB) rollForward(ctx context.Context, cell Cell, lock lockRecord, commi
 	if err := db.resolverStep(stepResolveForward, cell); err != nil {
 		return err
 	}
-	res, err := db.table.Mutate(ctx, store.RowMutation{
+	res, err := db.resolve(ctx, store.RowMutation{
 		Row:       []byte(cell.Row),
 		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(cell.Column), TS: lock.start},
 		Mutations: commitLock(cell.Column, lock, commit, false),
@@ -159,7 +193,7 @@ func (db *DB) rollBack(ctx context.Context, cell Cell, start uint64) error {
 	if err := db.resolverStep(stepResolveBack, cell); err != nil {
 		return err
 	}
-	_, err := db.table.Mutate(ctx, store.RowMutation{
+	_, err := db.resolve(ctx, store.RowMutation{
 		Row:       []byte(cell.Row),
 		Require:   &store.CellRef{Group: lockGroup, Column: sideColumn(cell.Column), TS: start},
 		Mutations: rollback(cell.Column, start),
