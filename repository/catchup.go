@@ -108,7 +108,7 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error) 
 	if err != nil {
 		return err
 	}
-	lost, err := r.withoutNotification(ctx, keys)
+	lost, err := r.withoutNotification(ctx, keys, false)
 	if len(lost) > 0 && why == nil { // ranks and times may also be lost
 		why = fmt.Errorf("%w: %d documents differ from what the store has exported", index.ErrBehind, len(lost))
 		keys, err = r.differingNow(ctx, tx, true)
@@ -208,15 +208,20 @@ func (r *Repository) differingIn(ctx context.Context, tx *txn.Txn, in keyRange, 
 	return keys, err
 }
 
-// withoutNotification returns the clusters on which no observer is going to run.
-func (r *Repository) withoutNotification(ctx context.Context, keys []page.ContentKey) ([]page.ContentKey, error) {
+// withoutNotification returns the clusters on which no observer is going to run, nor on one of
+// their members if members is set. A run on a member changes the rank of the cluster.
+func (r *Repository) withoutNotification(ctx context.Context, keys []page.ContentKey, members bool) ([]page.ContentKey, error) {
 	rows := make(map[string]bool, len(keys))
 	for _, k := range keys {
 		rows[schema.ClusterRow(k)] = true
 	}
 	err := r.db.EachNotification(ctx, func(notes []txn.Notification) error {
 		for _, n := range notes {
-			delete(rows, n.Cell.Row)
+			row := n.Cell.Row
+			if members {
+				row, _ = schema.SplitMemberRow(row)
+			}
+			delete(rows, row)
 		}
 		if len(rows) == 0 {
 			return txn.ErrStop

@@ -115,7 +115,7 @@ func (r *Repository) checkIndex(ctx context.Context, rep *IndexReport) error {
 		if look > 0 {
 			differ = slices.DeleteFunc(differ, func(k page.ContentKey) bool { return !slices.Contains(suspects, k) })
 		}
-		if suspects, err = r.withoutNotification(ctx, differ); err != nil || len(suspects) == 0 {
+		if suspects, err = r.withoutNotification(ctx, differ, true); err != nil || len(suspects) == 0 {
 			return err
 		}
 	}

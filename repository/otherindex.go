@@ -144,7 +144,7 @@ func (r *Repository) catchUpOther(ctx context.Context, have index.State) error {
 	if err != nil {
 		return err
 	}
-	lost, err := r.withoutNotification(ctx, keys)
+	lost, err := r.withoutNotification(ctx, keys, false)
 	if err != nil {
 		return err
 	}
