@@ -27,8 +27,9 @@ type Reindexed struct {
 	Aside string `json:"aside,omitempty"`
 }
 
-// ErrReindexing means that a rebuild of the index files is under way.
-var ErrReindexing = errors.New("the index files are being rebuilt already")
+// ErrReindexing means that a rebuild of the index files is under way. The text says what to do, because
+// only the text reaches a process that asked the holder of a lease.
+var ErrReindexing = errors.New("the index files are being rebuilt already; when that is done, run the same command again")
 
 // Reindex rebuilds the index files from the store. Meanwhile queries read the old files and
 // everything else continues. After an error or a crash the old files are unchanged, and

@@ -259,7 +259,7 @@ func TestReindexInterrupted(t *testing.T) {
 	load(t, r, 1, []page.Fetch{})
 	wantSound(t, r, want)
 	if _, err := r.Reindex(t.Context(), func(int) {
-		if _, err := r.Reindex(t.Context(), nil); !errors.Is(err, repository.ErrReindexing) || !strings.Contains(err.Error(), "already") {
+		if _, err := r.Reindex(t.Context(), nil); !errors.Is(err, repository.ErrReindexing) || !strings.Contains(err.Error(), "already; when that is done, run the same command again") {
 			t.Errorf("a second one: %v", err)
 		}
 	}); err != nil {
