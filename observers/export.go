@@ -107,7 +107,7 @@ func Export(ctx context.Context, next func() *txn.Txn, key page.ContentKey) (ind
 		return index.Change{}, fmt.Errorf("export cluster %x: %w", key[:6], err)
 	}
 	change := changeOf(key, d, tx.Start())
-	change.Thumbnail, err = ThumbnailOf(ctx, tx, d.Canonical)
+	change.Thumbnail, err = ThumbnailOf(ctx, next(), d.Canonical) // tx may have ended
 	return change, err
 }
 
