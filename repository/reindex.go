@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/observers"
@@ -53,6 +49,9 @@ var ErrReindexing = errors.New("the index files are being rebuilt already; when 
 // The new files drop a rank or a fetch time for a cluster that they do not have yet. But
 // there are no writes between the snapshot and the end of a step, so such a rank was in
 // the store before T, or it arrives when the document exists.
+//
+// A document exported at T may show a choice that no run of index has made yet. If the choice then
+// moves back, no run would export the cluster again, so the rebuild wakes index (exportTo).
 //
 // In a repository that several processes share, the process that keeps the index files rebuilds
 // them. If no process keeps them, this process rebuilds them, unless it runs observers.
@@ -177,30 +176,6 @@ func clustersFrom(ctx context.Context, tx *txn.Txn, from, to string, n int) (key
 		return nil
 	})
 	return keys, next, err
-}
-
-// exportTo exports clusters as of a snapshot, several in parallel.
-func (r *Repository) exportTo(ctx context.Context, w observers.Sink, tx *txn.Txn, keys []page.ContentKey) error {
-	var taken atomic.Int64
-	g, ctx := errgroup.WithContext(ctx)
-	for range min(runtime.GOMAXPROCS(0), len(keys)) {
-		g.Go(func() error {
-			reader := snapshot.NewReader(r.db, tx)
-			defer reader.Close()
-			out := exportBatch{w: w}
-			for i := taken.Add(1) - 1; i < int64(len(keys)); i = taken.Add(1) - 1 {
-				change, err := observers.Export(ctx, reader.Document, keys[i])
-				if err == nil {
-					err = out.add(ctx, change)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return out.flush(ctx)
-		})
-	}
-	return g.Wait()
 }
 
 // exportBatch gathers changes up to a bound on memory.
