@@ -3,6 +3,7 @@ package badgerdb
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -157,4 +158,42 @@ func TestTornRecord(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	closeTest(t, db)
+}
+
+// TestEqualCompactions: two compactions at the same time that make as many files and keys are told apart.
+func TestEqualCompactions(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	defer closeTest(t, db)
+	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+	if err := db.Reclaim(t.Context()); err != nil { // its last record is that of a compaction
+		t.Fatal(err)
+	}
+	f, err := os.Open(manifest.File(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	list, err := manifest.ReadOpen(f)
+	if err != nil || !list.Last.Compacts || len(list.Last.Added) != 1 {
+		t.Fatalf("the last record is %+v, %v", list.Last, err)
+	}
+	if _, err := f.Seek(0, io.SeekEnd); err != nil {
+		t.Fatal(err)
+	}
+	keys, err := tablefile.Keys(tablefile.Path(dir, list.Last.Added[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 { // maps have no order
+		g := &listGuard{dir: dir, made: make(map[int]newTables)}
+		g.making(0, keys)
+		g.making(1, keys)
+		for compactor := range 2 {
+			if err := g.check(f, list); err != nil {
+				t.Fatalf("attempt %d, compactor %d: %v", i, compactor, err)
+			}
+			g.ended(compactor)
+		}
+	}
 }
