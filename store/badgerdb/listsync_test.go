@@ -197,3 +197,25 @@ func TestEqualCompactions(t *testing.T) {
 		}
 	}
 }
+
+// TestRewrittenWhileDropping: if Badger writes the whole list anew for a compaction of DropPrefix, no record says what
+// that compaction has made. It does not count as that of a later compaction with the same number.
+func TestRewrittenWhileDropping(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	defer closeTest(t, db)
+	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
+	g := guardOf(t, dir)
+	err := db.submit(t.Context(), &request{alone: func() error {
+		g.making(0, 5) // in DropPrefix; other compactions have not begun
+		return db.flush()
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.made) > 0 {
+		t.Errorf("it has %v", g.made)
+	}
+}

@@ -30,12 +30,13 @@ func (silent) Warnf(string, ...any)  {}
 func (silent) Infof(string, ...any)  {}
 func (silent) Debugf(string, ...any) {}
 
-// badgerLog passes Badger's messages on, and listens for seven of them, because Badger has
+// badgerLog passes Badger's messages on, and listens for eight of them, because Badger has
 // no other hooks. "Ignoring table …" says that Badger opens without a table file whose
 // checksum is wrong, which would silently lose its cells, so Open fails. Three come before a
 // compaction makes a table file (tablemaking.go, listsync.go), and when it has succeeded or failed. One
-// says that a memtable was full (blobsync.go), and the last two that it could not be written
-// (failedflush.go).
+// comes after DropPrefix, whose compactions of lower levels have the number 0, and do not say that they
+// have ended. One says that a memtable was full (blobsync.go), and the last two that it could not be
+// written (failedflush.go).
 type badgerLog struct {
 	to        Logger
 	making    func(compactor int, keys uint64) // called before a compaction makes a table file; may be nil
@@ -51,6 +52,7 @@ const (
 	ignoringTable  = "Ignoring table "
 	compactionDone = "[Compactor: %d] Compaction for level: %d DONE"
 	compactFailed  = "[Compactor: %d] LOG Compact FAILED"
+	dropDone       = "DropPrefix done" // before other compactions begin again
 )
 
 func (l *badgerLog) Errorf(format string, args ...any) {
@@ -75,6 +77,9 @@ func (l *badgerLog) Warningf(format string, args ...any) {
 // Infof logs at the debug level: what Badger finds worth telling is a detail to the user
 // of the table.
 func (l *badgerLog) Infof(format string, args ...any) {
+	if l.compacted != nil && strings.HasPrefix(format, dropDone) {
+		l.compacted(0)
+	}
 	l.to.Debugf("badger: "+trimmed(format), args...)
 }
 
