@@ -28,13 +28,7 @@ func TestKilledWhileClosing(t *testing.T) {
 	if err := dirfile.RemoveMatching(filepath.Join(after, dirfile.Badger), "*"+memlog.Suffix); err != nil {
 		t.Fatal(err)
 	}
-	for _, killed := range []string{before, after} {
-		db := openTest(t, killed, Options{})
-		if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		closeTest(t, db)
-	}
+	wantReopened(t, before, after)
 }
 
 // TestKilledWhileClosingAfterFailure: a write that failed has made a log, which is empty. A process that is
@@ -53,13 +47,7 @@ func TestKilledWhileClosingAfterFailure(t *testing.T) {
 	}
 	killed := copyOpen(t, dir)
 	closeTest(t, db)
-	for _, dir := range []string{killed, dir} {
-		db := openTest(t, dir, Options{})
-		if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		closeTest(t, db)
-	}
+	wantReopened(t, killed, dir)
 }
 
 // TestLogNotRemoved: a log that Badger could not remove does not prevent the table from being opened.
@@ -79,11 +67,7 @@ func TestLogNotRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeTest(t, db)
-	db = openTest(t, dir, Options{})
-	if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	closeTest(t, db)
+	wantReopened(t, dir)
 }
 
 // newestLog is the file of the newest log of an open table, and its number.
@@ -94,4 +78,16 @@ func newestLog(t *testing.T, dir string) (file string, number int) {
 		t.Fatal(err)
 	}
 	return memlog.Path(dir, int(n)), int(n)
+}
+
+// wantReopened opens tables, whose only cell must be as the test wrote it.
+func wantReopened(t *testing.T, dirs ...string) {
+	t.Helper()
+	for _, dir := range dirs {
+		db := openTest(t, dir, Options{})
+		if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
+			t.Errorf("%s: %q, want %q", dir, got, want)
+		}
+		closeTest(t, db)
+	}
 }

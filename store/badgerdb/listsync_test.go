@@ -116,13 +116,7 @@ func TestFailedFirstFlush(t *testing.T) {
 	}
 	killed := copyOpen(t, dir)
 	closeTest(t, db)
-	for _, dir := range []string{killed, dir} {
-		db := openTest(t, dir, Options{})
-		if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-		closeTest(t, db)
-	}
+	wantReopened(t, killed, dir)
 }
 
 // TestTornRecord: after a write to the list that stopped in the middle of a record, the next record is not written
@@ -153,11 +147,7 @@ func TestTornRecord(t *testing.T) {
 		t.Errorf("the list has %d bytes of whole records, and the file %v, %v", list.Mark().Bytes, info.Size(), err)
 	}
 	closeTest(t, db)
-	db = openTest(t, dir, Options{})
-	if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	closeTest(t, db)
+	wantReopened(t, dir)
 }
 
 // TestEqualCompactions: two compactions at the same time that make as many files and keys are told apart.
