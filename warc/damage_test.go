@@ -64,6 +64,7 @@ func TestDamage(t *testing.T) {
 		{"cut header, continued", one + two[:100] + three, "1 3 problems=1"},
 		{"header cut at the end of a line, continued", one + two[:strings.Index(two, "Content-Length")] + three, "1 3 problems=1"},
 		{"two cut headers, continued", one + two[:100] + two[:70] + three, "1 3 problems=1"},
+		{"version cut, continued with a large record", "WAR" + record("1", html(strings.Repeat("long ", 50_000))) + two, "[1] 2 problems=2"}, // over the limit of this test
 		{"version cut, continued", one + two[:3] + three, "1 3 problems=1"},
 		{"cut block, continued", one + two[:len(two)-7] + three, "1 [2] 3 problems=1"},
 		{"a URI that ends like a version line", one + strings.Replace(two, "/2", "/warc/1.0", 1) + three, "1 warc/1.0 3 problems=0"},

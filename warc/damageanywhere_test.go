@@ -18,6 +18,9 @@ func TestDamageAnywhere(t *testing.T) {
 		seed, only := testenv.FirstSeed(t, fresh+uint64(i))
 		f := damagedFile{random: rand.New(rand.NewPCG(seed, 0))}
 		f.make(t)
+		if f.hidden {
+			continue
+		}
 		r := NewReader(strings.NewReader(f.file), "test", Options{})
 		got := map[string][]string{}
 		for fetch, err := range r.Fetches() {
@@ -47,6 +50,12 @@ type damagedFile struct {
 	bodies []string
 	victim int
 	file   string
+
+	missing int // bytes of the victim
+	// hidden: as many bytes are missing as the next records have, or the empty lines after them as well,
+	// which some writers leave out. They may count as the rest of its block, which nobody can tell from a
+	// page that quotes records.
+	hidden bool
 }
 
 func (f *damagedFile) make(t *testing.T) {
@@ -57,6 +66,7 @@ func (f *damagedFile) make(t *testing.T) {
 	}[f.random.IntN(3)]
 	n := 3 + f.random.IntN(5)
 	f.victim = f.random.IntN(n)
+	after := 0 // bytes of the records after the victim
 	for i := range n {
 		block := html(f.text(i))
 		more := ""
@@ -67,7 +77,12 @@ func (f *damagedFile) make(t *testing.T) {
 		f.bodies = append(f.bodies, body)
 		member := pack(recordWith(fmt.Sprint(i), len(block), block, more))
 		if i == f.victim {
+			whole := len(member)
 			member = f.damage(member)
+			f.missing = whole - len(member)
+		} else if i > f.victim {
+			after += len(member)
+			f.hidden = f.hidden || after <= f.missing && f.missing <= after+len("\r\n\r\n")
 		}
 		f.file += member
 	}

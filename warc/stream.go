@@ -130,10 +130,11 @@ func (s *stream) endPlain(ahead []byte) {
 
 // guess decides what an unknown beginning of a file is: junk if a compressed member comes
 // before any plain record, or if there is much of it, and otherwise a plain file, whatever it holds.
+// A record may begin within a line, after one that was cut off.
 func (s *stream) guess() memberKind {
 	b, err := s.src.br.Peek(sourceBuffer)
 	_, kind := nextMember(b)
-	if kind == kindGzip || kind == kindZstd || kind == kindNone && err == nil {
+	if kind == kindGzip || kind == kindZstd || kind == kindNone && err == nil && !hasVersionLine(b) {
 		return kindNone
 	}
 	return kindPlain
