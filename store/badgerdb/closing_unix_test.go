@@ -26,7 +26,8 @@ func inChild(t *testing.T) (dir string, child bool) {
 		return dir, true
 	}
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=15s")
-	cmd.Env = append(os.Environ(), closingDir+"="+filepath.Join(t.TempDir(), "table"))
+	tmp := t.TempDir()
+	cmd.Env = append(os.Environ(), closingDir+"="+filepath.Join(tmp, "table"), "TMPDIR="+tmp) // os.Exit leaves temporary files
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "PASS") {
 		t.Errorf("%v\n%s", err, out)
 	}

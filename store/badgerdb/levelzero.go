@@ -19,13 +19,9 @@ const mostLevelZero = 20
 // the whole next level, 256 MiB, because each table has keys from anywhere. If they counted by
 // number, every fifth process that changes a page would do that: with 400,000 pages, that took
 // 10 s of processor time.
-func (s *sizes) admitLevelZero(dir string) error {
-	m, err := manifest.Read(dir)
-	if err != nil {
-		return err
-	}
+func (s *sizes) admitLevelZero(dir string, list *manifest.List) error {
 	count, bytes := 0, int64(0)
-	for id, level := range m.Levels {
+	for id, level := range list.Levels {
 		if level > 0 {
 			continue
 		}

@@ -27,9 +27,10 @@ import (
 //
 // So this package makes the sync. It compares the record of a compaction with what the compaction has
 // logged about its new tables. If one is missing, or a record is torn, or the sync fails, it takes the
-// record out of the file again and returns an error. Then Badger removes the new files and keeps the old
-// ones, and so does the list. The table takes no more writes, because Badger keeps the record in memory,
-// and would write it after some thousands of compactions.
+// record out of the file again and returns an error. (After 10,000 deletions, Badger rewrites the file
+// instead of adding a record. Then this package adds one that undoes the change.) Badger removes the new
+// files and keeps the old ones, and so does the list. The table takes no more writes, because Badger
+// keeps the record in memory, and would write it after some thousands of compactions.
 //
 // badgerSync is a variable of Badger, in which its own tests put another function. A version of Badger
 // without it cannot be linked.
@@ -55,8 +56,7 @@ type listGuard struct {
 	failed func(error)          // receives the reason why a record was taken back
 	fsync  func(*os.File) error // (*os.File).Sync except in tests
 
-	file *os.File // of the last sync; guarded, as end is, by Badger's lock of its list
-	end  int64    // of the file after that; before it, of what was there when the table was opened
+	list *manifest.List // at the last sync or, before it, when the table was opened; guarded by Badger's lock of its list
 
 	mu   sync.Mutex
 	made map[int]newTables // by compactor; each makes one compaction at a time
@@ -68,9 +68,12 @@ type newTables struct {
 	keys  uint64
 }
 
-// guardList begins to guard a list of so many bytes, or one that is about to be made.
-func guardList(dir string, bytes int64, failed func(error)) *listGuard {
-	g := &listGuard{dir: dir, failed: failed, fsync: (*os.File).Sync, end: max(bytes, manifest.EmptyBytes), made: make(map[int]newTables)}
+// guardList begins to guard a list, or if that is empty, one that is about to be made.
+func guardList(dir string, list *manifest.List, failed func(error)) *listGuard {
+	if list.Empty() {
+		list = manifest.New()
+	}
+	g := &listGuard{dir: dir, failed: failed, fsync: (*os.File).Sync, list: list, made: make(map[int]newTables)}
 	listGuards.Store(badgerDir(dir), g)
 	return g
 }
@@ -98,44 +101,55 @@ func (g *listGuard) ended(compactor int) {
 
 // sync syncs the list of tables, if its last record is complete.
 func (g *listGuard) sync(f *os.File) error {
-	list, err := manifest.ReadOpen(f)
+	next, rewritten, err := g.list.Next(f)
 	if err == nil {
-		err = g.check(f, list)
+		err = g.check(f, next)
 	}
 	if err == nil {
 		err = g.fsync(f)
 	}
-	if err != nil {
-		err = errors.Join(err, g.takeBack(f))
-		g.failed(err)
-		return err
-	}
-	g.file, g.end = f, list.Mark().Bytes
-	return nil
-}
-
-// takeBack takes the last record out of the list, unless Badger has just begun a new file.
-func (g *listGuard) takeBack(f *os.File) error {
-	if g.file != nil && g.file != f {
+	if err == nil {
+		g.list = next
 		return nil
 	}
-	if err := f.Truncate(g.end); err != nil {
+	switch {
+	case !rewritten:
+		err = errors.Join(err, g.takeBack(f))
+	case next != nil:
+		err = errors.Join(err, g.undo(f, next))
+	}
+	g.failed(err)
+	return err
+}
+
+// takeBack takes the last record out of the list.
+func (g *listGuard) takeBack(f *os.File) error {
+	if err := f.Truncate(g.list.Bytes()); err != nil {
 		return err
 	}
-	_, err := f.Seek(g.end, io.SeekStart)
+	_, err := f.Seek(g.list.Bytes(), io.SeekStart)
 	return errors.Join(err, f.Sync())
 }
 
-// check compares the last record, if it is of a compaction, with what the compaction has made.
+// undo adds a record to a list that Badger has rewritten, which makes of it what it was before.
+func (g *listGuard) undo(f *os.File, rewritten *manifest.List) error {
+	record, err := rewritten.Undo(g.list)
+	if err == nil {
+		_, err = f.Write(record)
+	}
+	return errors.Join(err, f.Sync())
+}
+
+// check compares the last record, if it removes tables, as that of a compaction does, with what the compaction has made.
 func (g *listGuard) check(f *os.File, list *manifest.List) error {
 	at, err := f.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err
 	}
-	if at != list.Mark().Bytes {
-		return fmt.Errorf("%s has a torn record at byte %d, of a write that failed", f.Name(), list.Mark().Bytes)
+	if at != list.Bytes() {
+		return fmt.Errorf("%s has a torn record at byte %d, of a write that failed", f.Name(), list.Bytes())
 	}
-	if !list.Last.Compacts {
+	if len(list.Last.Removed) == 0 {
 		return nil
 	}
 	var listed newTables

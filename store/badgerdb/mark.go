@@ -70,7 +70,8 @@ type baseline struct {
 	// Waste is about how many bytes of the blob files are waste (blobgc.go).
 	Waste int64 `json:"waste,omitempty"`
 
-	replay int64 // how much of a memtable replaying the largest of Logs takes, at most
+	list   *manifest.List // that List describes, when the table was opened
+	replay int64          // how much of a memtable replaying the largest of Logs takes, at most
 }
 
 const (

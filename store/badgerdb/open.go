@@ -112,13 +112,13 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 		return err
 	}
 	sizes := sizesFor(opts.MemoryBytes, m.replay)
-	if err := sizes.admitLevelZero(dir); err != nil {
+	if err := sizes.admitLevelZero(dir, m.list); err != nil {
 		return errors.Join(err, m.close())
 	}
 	if err := tables.place.open(); err != nil {
 		return errors.Join(errs.Open(dir, err), m.close())
 	}
-	log := f.badgerLog(opts.Logger, tables, guardList(dir, m.List.Bytes, f.failed.fail))
+	log := f.badgerLog(opts.Logger, tables, guardList(dir, m.list, f.failed.fail))
 	b, err := f.openManaged(badgerOptions(filepath.Join(dir, dirfile.Badger), opts, sizes, log))
 	if err != nil {
 		return errors.Join(errs.Open(dir, err), m.close())

@@ -91,7 +91,7 @@ func checkProgress(dir string, m *mark, tables uint64, values *blobs, log Logger
 
 // next is the baseline. The numbers of lost groups are not given again.
 func (p *progress) next(tables uint64) (next baseline, err error) {
-	next = baseline{State: stateOpen, Boot: system.BootID(), Group: tables, NextLog: 1, List: p.list.Mark()}
+	next = baseline{State: stateOpen, Boot: system.BootID(), Group: tables, NextLog: 1, List: p.list.Mark(), list: p.list}
 	if p.mark != nil {
 		next.Group = max(next.Group, p.mark.Group, p.mark.group, p.lostTo)
 		next.Waste = p.mark.Waste

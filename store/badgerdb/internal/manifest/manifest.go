@@ -17,6 +17,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -35,8 +36,6 @@ const (
 	magic        = "Bdgr\x00\x00\x00\x08" // and versions
 	header       = len(magic)
 	recordHeader = 8 // length, checksum
-	// EmptyBytes is the length of a new list: the header, and a record without tables.
-	EmptyBytes = int64(header + recordHeader)
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -52,8 +51,14 @@ type List struct {
 
 // Record is a record of the list.
 type Record struct {
-	Added    []uint64
-	Compacts bool // it takes tables off the list
+	Added, Removed []uint64
+}
+
+// New is the list of a new table, which Badger makes with a record without tables.
+func New() *List {
+	m := newList()
+	m.text = append([]byte(magic), make([]byte, recordHeader)...)
+	return m
 }
 
 // Lists reports whether a table is in the list.
@@ -74,7 +79,7 @@ func (m *List) apply(at int, changes []*pb.ManifestChange) {
 		if c.Op == pb.ManifestChange_DELETE {
 			delete(m.Tables, c.Id)
 			delete(m.Levels, c.Id)
-			m.Last.Compacts = true
+			m.Last.Removed = append(m.Last.Removed, c.Id)
 			continue
 		}
 		m.Last.Added = append(m.Last.Added, c.Id)
@@ -103,15 +108,6 @@ func Read(dir string) (*List, error) {
 	return parse(file, b)
 }
 
-// ReadOpen reads the list of tables from the open MANIFEST.
-func ReadOpen(f *os.File) (*List, error) {
-	b, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
-	if err != nil {
-		return nil, fmt.Errorf("store: reading %s: %w", f.Name(), err)
-	}
-	return parse(f.Name(), b)
-}
-
 func newList() *List {
 	return &List{Tables: make(map[uint64]options.CompressionType), Levels: make(map[uint64]uint32)}
 }
@@ -124,22 +120,80 @@ func parse(file string, b []byte) (*List, error) {
 	if len(b) < header+recordHeader {
 		return nil, errs.Corrupt(file, "it has been cut to %d bytes", len(b))
 	}
-	for at := header; at+recordHeader <= len(b); {
+	m.text = b[:header]
+	return m, m.read(file, b)
+}
+
+// Next is the list with the records that Badger has added to the open MANIFEST since. If Badger has rewritten
+// the MANIFEST instead, all changes since count as its last record.
+func (m *List) Next(f *os.File) (next *List, rewritten bool, err error) {
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, math.MaxInt64))
+	if err != nil {
+		return nil, false, fmt.Errorf("store: reading %s: %w", f.Name(), err)
+	}
+	if !bytes.HasPrefix(b, m.text) {
+		if next, err = parse(f.Name(), b); err != nil {
+			return nil, true, err
+		}
+		next.Last = next.since(m)
+		return next, true, nil
+	}
+	next = &List{Tables: maps.Clone(m.Tables), Levels: maps.Clone(m.Levels), text: m.text, flushes: m.flushes, Last: m.Last}
+	return next, false, next.read(f.Name(), b)
+}
+
+// since is a record of what has changed since an earlier list.
+func (m *List) since(before *List) (r Record) {
+	for id := range m.Tables {
+		if !before.Lists(id) {
+			r.Added = append(r.Added, id)
+		}
+	}
+	for id := range before.Tables {
+		if !m.Lists(id) {
+			r.Removed = append(r.Removed, id)
+		}
+	}
+	return r
+}
+
+// Undo is a record that makes an earlier list of this one.
+func (m *List) Undo(before *List) ([]byte, error) {
+	var set pb.ManifestChangeSet
+	changed := m.since(before)
+	for _, id := range changed.Added {
+		set.Changes = append(set.Changes, &pb.ManifestChange{Id: id, Op: pb.ManifestChange_DELETE})
+	}
+	for _, id := range changed.Removed {
+		set.Changes = append(set.Changes, &pb.ManifestChange{Id: id, Op: pb.ManifestChange_CREATE, Level: before.Levels[id], Compression: uint32(before.Tables[id])})
+	}
+	data, err := proto.Marshal(&set)
+	if err != nil {
+		return nil, err
+	}
+	record := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
+	record = binary.BigEndian.AppendUint32(record, crc32.Checksum(data, castagnoli))
+	return append(record, data...), nil
+}
+
+// read reads the records of b behind those that the list has.
+func (m *List) read(file string, b []byte) error {
+	for at := len(m.text); at+recordHeader <= len(b); {
 		length, sum := uint64(binary.BigEndian.Uint32(b[at:])), binary.BigEndian.Uint32(b[at+4:])
 		data := b[at+recordHeader:]
 		whole := length <= uint64(len(data))
 		if !whole && at > header && !beginsWithSum(data, sum) {
-			return m, nil // torn
+			return nil // torn
 		}
 		var set pb.ManifestChangeSet
 		if !whole || crc32.Checksum(data[:length], castagnoli) != sum || proto.Unmarshal(data[:length], &set) != nil {
-			return nil, errs.Corrupt(file, "the record at byte %d is broken", at)
+			return errs.Corrupt(file, "the record at byte %d is broken", at)
 		}
 		m.apply(at, set.Changes)
 		at += recordHeader + int(length)
 		m.text = b[:at]
 	}
-	return m, nil
+	return nil
 }
 
 // Mark describes a MANIFEST as it was at some time. It only grows, unless Badger rewrites it:
@@ -149,6 +203,9 @@ type Mark struct {
 	Sum   uint32 `json:"sum"`   // of all Bytes
 	First uint32 `json:"first"` // checksum of the head of the first record
 }
+
+// Bytes is the length of the list in its file.
+func (m *List) Bytes() int64 { return int64(len(m.text)) }
 
 // Mark describes the list.
 func (m *List) Mark() Mark {
