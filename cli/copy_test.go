@@ -16,6 +16,7 @@ func TestCopy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts databases")
 	}
+	t.Parallel()
 	c, dir := recordedCrawl(t), t.TempDir()
 	first, last, want := copyOf(t, c.data), filepath.Join(dir, "last"), c.digest
 	pg, bt := pgtest.Shared(t).Schema(t), bigtabletest.URL(t)

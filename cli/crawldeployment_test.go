@@ -160,6 +160,7 @@ func TestCrawlDeployment(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
 	}
+	t.Parallel()
 	const delay = 100 * time.Millisecond
 	hosts := serveHosts(t, testenv.Size(4, 4, 12), testenv.Size(5, 5, 40))
 	f := newFleet(t)

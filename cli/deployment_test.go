@@ -18,6 +18,7 @@ func TestDeployment(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
 	}
+	t.Parallel()
 	c := recordedCrawl(t)
 	f := newFleet(t)
 	workers := f.workers()

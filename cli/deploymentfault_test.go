@@ -24,6 +24,7 @@ func TestOracleFailover(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
 	}
+	t.Parallel()
 	c := recordedCrawl(t)
 	f := newFleet(t, setup{oracles: 2})
 	workers := f.workers()
@@ -58,6 +59,7 @@ func TestCutOffWorker(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts databases and several processes")
 	}
+	t.Parallel()
 	c := recordedCrawl(t)
 	for _, tc := range []struct {
 		setup
@@ -102,6 +104,7 @@ func TestServerFoundDead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
 	}
+	t.Parallel()
 	f := newFleet(t)
 	worker := f.worker("one")
 	f.finish(f.load(recordedCrawl(t).files...), worker)
@@ -215,6 +218,7 @@ func TestInterruptWithoutOracle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
 	}
+	t.Parallel()
 	f := newFleet(t, setup{oracles: 1})
 	l := f.load(recordedCrawl(t).files...)
 	f.begun(l)
@@ -236,6 +240,7 @@ func TestInterruptedCrawlWithoutOracle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
 	}
+	t.Parallel()
 	f := newFleet(t, setup{oracles: 1})
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {

@@ -112,6 +112,7 @@ func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the status line comes every five seconds")
 	}
+	t.Parallel()
 	const pages = 80
 	disk := &fullDisk{asked: make(chan struct{})}
 	var requests atomic.Int64

@@ -208,6 +208,7 @@ func TestServeBesideDamage(t *testing.T) {
 
 // A request to a server that hands the directory over is repeated to the next holder.
 func TestQuestionsSurviveAHandover(t *testing.T) {
+	t.Parallel()
 	data := lighthouseData(t)
 	_, bakery := warcs(t)
 	server, s := serveChild(t, "", data)

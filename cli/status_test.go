@@ -29,6 +29,7 @@ func TestStatus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and several processes")
 	}
+	t.Parallel()
 	f := newFleet(t)
 	if s := f.look(); !s.hasProblem("no worker runs") || len(s.Processes) != 1 || s.Processes[0].Role != "indexer oracle" || s.Latency.Median <= 0 {
 		t.Errorf("with an oracle alone, status says %+v", s)

@@ -13,6 +13,7 @@ package testenv
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"net"
@@ -96,15 +97,19 @@ func Seeds(t testing.TB, first, n uint64) iter.Seq[uint64] {
 	}
 }
 
-// FreeAddress returns a loopback address on which nothing listens.
+// FreeAddress returns a loopback address on which nothing listens. Its port is below those that systems give to
+// outgoing connections, one of which could take it before the caller does.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(22_000)))
+		if err == nil {
+			_ = l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no free address was found in 100 attempts")
+	return ""
 }
 
 // Shared returns the path of a file in the directory ../shared, relative to the
