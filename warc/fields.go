@@ -60,9 +60,8 @@ func unfold(value, text string) (unfolded, rest string) {
 		line, text, _ = strings.Cut(text, "\n")
 		b = append(b, ' ')
 		b = append(b, strings.Trim(strings.TrimSuffix(line, "\r"), " \t")...)
-		b = bytes.TrimSpace(b)
 	}
-	return string(b), text
+	return string(bytes.Trim(b, " \t")), text
 }
 
 func isFolded(line string) bool { return line != "" && (line[0] == ' ' || line[0] == '\t') }

@@ -43,6 +43,7 @@ func FuzzResponse(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"))
 	f.Add([]byte("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 301 M\r\nLocation: /x\r\nRetry-After: 5\r\n\r\n"))
 	f.Add([]byte("HTTP/1.0 404\nX: \xff\n\n"))
+	f.Add([]byte("HTTP/1.1 301 M\r\nLocation: /x\r\n \t\r\n \u00a0\r\n\r\n"))
 	f.Add(append([]byte("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"), codingtest.Encode(f, "gzip", []byte("hello"))...))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		s := pipeServer(stream)
