@@ -57,7 +57,7 @@ func (f *memFrontier) offer(u page.URL, depth, hops int, note string) bool {
 	if f.entries[u] != nil || !f.inScope(u) || hops > 10 {
 		return false
 	}
-	f.entries[u] = &entry{job: Job{URL: u, Depth: depth, Hops: hops}, state: "waiting", note: note}
+	f.entries[u] = &entry{job: Job{URL: u, Depth: depth, Hops: hops, Source: note}, state: "waiting", note: note}
 	return true
 }
 

@@ -29,6 +29,9 @@ import (
 // would be asked for the target twice. After maxDetours redirects of a host that did
 // not lead back, and none that did, only redirects to the same URL are followed there.
 //
+// A redirect may say how long to wait before the next request (Retry-After; RFC 9110 section
+// 10.2.3). It is followed after that time, or not at all if that is longer than any delay.
+//
 // Rejected: hops to other hosts. Each would need the other host's robots.txt and place
 // in the queue, while the visit waits.
 const (
@@ -70,7 +73,7 @@ func (w *wall) fetch(ctx context.Context, memory *fetch.Reservation) (own fetch.
 		if next == "" || memory.Holds() { // no wall has a large body, and only one fetch may have the reservation
 			break
 		}
-		if !w.wait(ctx) {
+		if !w.wait(ctx, max(w.delay, res.RetryAfter)) {
 			w.abandoned = true
 			break
 		}
@@ -100,7 +103,7 @@ func (w *wall) fetch(ctx context.Context, memory *fetch.Reservation) (own fetch.
 // next returns the target of a redirect to follow, "" if there is none.
 func (w *wall) next(res *fetch.Result, at page.URL, cookies *fetch.Cookies, sent string) page.URL {
 	location := strings.TrimSpace(res.Fetch.Header.Get("Location"))
-	if res.Class != fetch.OK || location == "" || !res.Fetch.IsRedirect() {
+	if res.Class != fetch.OK || location == "" || !res.Fetch.IsRedirect() || res.RetryAfter > w.c.opts.Politeness.MaxDelay {
 		return ""
 	}
 	u, err := at.Resolve(location)
@@ -122,10 +125,10 @@ func (w *wall) next(res *fetch.Result, at page.URL, cookies *fetch.Cookies, sent
 	return u
 }
 
-// wait leaves the host alone for its delay. It returns false if the crawl ends first;
-// the URL stays due.
-func (w *wall) wait(ctx context.Context) bool {
-	timer := time.NewTimer(w.delay)
+// wait leaves the host alone for a while. It returns false if the crawl ends first; the
+// URL stays due.
+func (w *wall) wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
