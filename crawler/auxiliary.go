@@ -135,15 +135,17 @@ func (q *auxQueue) retry(s auxiliary) {
 	}
 }
 
-// sitemapsOf returns the sitemaps that a robots.txt names.
+// sitemapsOf returns the sitemaps that a robots.txt names, at most most of them. It tries ten
+// times as many lines: most lines are as they should be, and a line that is not takes long.
 func sitemapsOf(p robots.Policy, host string, most int) []page.URL {
 	own, err := page.ParseURL(host + "/robots.txt")
 	if err != nil {
 		return nil
 	}
 	var urls []page.URL
-	for _, ref := range p.File().Sitemaps() {
-		if u, err := own.Resolve(ref); err == nil && !slices.Contains(urls, u) && len(urls) < most {
+	base, refs := page.NewResolver(own), p.File().Sitemaps()
+	for _, ref := range refs[:min(len(refs), 10*most)] {
+		if u, err := base.Resolve(ref); err == nil && !slices.Contains(urls, u) && len(urls) < most {
 			urls = append(urls, u)
 		}
 	}

@@ -287,3 +287,28 @@ func TestLongIndex(t *testing.T) {
 		t.Errorf("logged: %v", all)
 	}
 }
+
+// The sitemaps that a robots.txt names may take long to resolve. Not all of them are tried then.
+func TestSitemapsOfRobots(t *testing.T) {
+	lines := func(n int, format string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "Sitemap: "+format+"\n", i)
+		}
+		return b.String()
+	}
+	const most = 100
+	for _, test := range []struct {
+		name, body  string
+		least, most int // sitemaps
+	}{
+		{"all are good", lines(2*most, "/%d.xml"), most, most},
+		{"most are bad", lines(10*most-1, "ftp://%d.example/") + lines(2, "/%d.xml"), 1, 1},
+		{"thousands of segments", lines(60, "/%d"+strings.Repeat("/%%", 4000)), 10, 50},
+	} {
+		p := robots.Policy{Verdict: robots.Obey, Copy: &robots.Copy{Body: []byte(test.body)}}
+		if n := len(sitemapsOf(p, "https://a.example", most)); n < test.least || n > test.most {
+			t.Errorf("%s: %d sitemaps, want %d to %d", test.name, n, test.least, test.most)
+		}
+	}
+}
