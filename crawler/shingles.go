@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -109,18 +110,51 @@ var timeWords = func() map[string]bool {
 	return words
 }()
 
-// lastingWords returns the words of a text that do not tell the time.
-func lastingWords(text string) []string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	return slices.DeleteFunc(words, func(word string) bool { return timeWords[word] || strings.ContainsFunc(word, unicode.IsDigit) })
+// lastingWords yields the words of a text that do not tell the time.
+func lastingWords(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			if !timeWords[word] && !strings.ContainsFunc(word, unicode.IsDigit) && !yield(word) {
+				return
+			}
+		}
+	}
 }
 
-func newShingles(words []string) shingles {
-	n := max(len(words)-shingleWords+1, 1)
-	s := make(shingles, 0, n)
-	for i := range n {
-		s = append(s, uint32(xxhash.Sum64String(strings.Join(words[i:min(i+shingleWords, len(words))], " "))))
+// newShingles takes the words one by one, and sorts its hashes whenever there are twice as many
+// as it keeps: a large page has millions of words.
+func newShingles(words iter.Seq[string]) shingles {
+	var s shingles
+	var last []string // words; at most shingleWords
+	var joined []byte
+	add := func() {
+		joined = joined[:0]
+		for i, word := range last {
+			if i > 0 {
+				joined = append(joined, ' ')
+			}
+			joined = append(joined, word...)
+		}
+		if s = append(s, uint32(xxhash.Sum64(joined))); len(s) == 2*maxShingles {
+			s = s.smallest()
+		}
 	}
+	for word := range words {
+		if len(last) == shingleWords {
+			last = slices.Delete(last, 0, 1)
+		}
+		if last = append(last, word); len(last) == shingleWords {
+			add()
+		}
+	}
+	if len(last) < shingleWords {
+		add()
+	}
+	return s.smallest()
+}
+
+// smallest sorts hashes, and drops duplicates and those that are too many.
+func (s shingles) smallest() shingles {
 	slices.Sort(s)
 	s = slices.Compact(s)
 	return s[:min(len(s), maxShingles)]
