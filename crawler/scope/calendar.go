@@ -3,6 +3,7 @@ package scope
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,8 +27,12 @@ var calendarWords = map[string]bool{
 	"schedule": true, "diary": true, "month": true, "week": true, "day": true, "year": true,
 }
 
-// dateWords occur in the names of parameters that hold dates.
-var dateWords = []string{"date", "day", "week", "month", "year", "calendar"}
+// dateWords occur in the names of parameters that hold dates, unless one of otherWords occurs
+// as well, or the name is that of an id.
+var (
+	dateWords  = []string{"date", "day", "week", "month", "year", "calendar"}
+	otherWords = []string{"update", "birth", "candidate", "mandate"}
+)
 
 func (t *Traps) calendar(_ page.URL, path, query string) (Decision, bool) {
 	if year, date, ok := dateInQuery(query); ok {
@@ -87,12 +92,8 @@ func parseDate(m []string) (year int, date string, ok bool) {
 
 func namesDate(name string) bool {
 	name = strings.ToLower(name)
-	for _, word := range dateWords {
-		if strings.Contains(name, word) {
-			return !strings.Contains(name, "update") && !strings.Contains(name, "birth")
-		}
-	}
-	return false
+	in := func(word string) bool { return strings.Contains(name, word) }
+	return slices.ContainsFunc(dateWords, in) && !slices.ContainsFunc(otherWords, in) && !strings.HasSuffix(name, "id")
 }
 
 // hasCalendarWord compares whole words of the path.
