@@ -57,14 +57,21 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 		if done {
 			return err
 		}
-		if errors.Is(err, remote.ErrReleased) { // there will be another holder soon
+		switch {
+		case errors.Is(err, remote.ErrReleased): // there will be another holder soon
 			tries.Reset(askFor)
 			wait = 10 * time.Millisecond
+		case errors.Is(err, control.ErrBusy): // it works, and answers in turn
+			tries.Reset(askFor)
 		}
 		select {
 		case <-time.After(wait):
 		case <-quiet.C:
-			_, _ = fmt.Fprintln(a.stderr, "waiting for the process that has the data directory: it does not answer, and may be starting or stopping")
+			why := "it does not answer, and may be starting or stopping"
+			if errors.Is(err, control.ErrBusy) {
+				why = "it is answering as many others as it does at a time"
+			}
+			_, _ = fmt.Fprintln(a.stderr, "waiting for the process that has the data directory: "+why)
 		case <-tries.C:
 			return fmt.Errorf("%w: %w", errNotAsked, err)
 		case <-ctx.Done():
@@ -74,7 +81,7 @@ func (a *app) ask(ctx context.Context, req control.Request, stdout io.Writer) er
 }
 
 // tryToAsk reports done as false if the directory is held by a process that does not answer
-// now, or that released the directory before it had answered anything.
+// now, or is busy, or that released the directory before it had answered anything.
 func (a *app) tryToAsk(ctx context.Context, req control.Request, stdout io.Writer) (done bool, err error) {
 	if a.isShared() {
 		// A worker that uses the same data directory may keep the index files.
@@ -110,7 +117,7 @@ func (a *app) askThere(ctx context.Context, req control.Request, stdout io.Write
 		return printed.n > 0, remote.ErrReleased
 	case errors.Is(err, control.ErrCutOff) && printed.n == 0: // it stopped before it took the question
 		return false, remote.ErrReleased
-	case errors.Is(err, control.ErrNobody):
+	case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrBusy):
 		return false, err
 	case err == nil && status != statusDone:
 		err = statusError(status)

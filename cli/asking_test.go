@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -38,6 +39,50 @@ func TestAskAgain(t *testing.T) {
 	var out bytes.Buffer
 	if err := a.ask(t.Context(), a.request("stats"), &out); err != nil || out.String() != "answer" || asked.Load() != 2 {
 		t.Errorf("asked %d times: %q, %v", asked.Load(), &out, err)
+	}
+}
+
+// TestAskWhileBusy: a process that answers as many questions as it does at a time is asked again.
+func TestAskWhileBusy(t *testing.T) {
+	dir, letGo := t.TempDir(), make(chan struct{})
+	began := make(chan struct{}, 1)
+	server, err := control.Serve(dir, func(_ context.Context, req control.Request, _, _ io.Writer) int {
+		if req.Command == "long" {
+			began <- struct{}{}
+			<-letGo
+		}
+		return statusDone
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	a.cfg.Data, a.cfg.Store = dir, "postgres://indexer@127.0.0.1:1/web"
+	var asking sync.WaitGroup
+	for busy := false; !busy; {
+		refused := make(chan error, 1)
+		asking.Go(func() {
+			_, err := control.Ask(t.Context(), dir, a.request("long"), io.Discard, io.Discard)
+			refused <- err
+		})
+		select {
+		case <-began:
+		case err := <-refused:
+			if busy = errors.Is(err, control.ErrBusy); !busy {
+				t.Fatal(err)
+			}
+		}
+	}
+	if done, err := a.tryToAsk(t.Context(), a.request("stats"), io.Discard); done || !errors.Is(err, control.ErrBusy) {
+		t.Errorf("while it is busy: done %v, %v", done, err)
+	}
+	close(letGo)
+	if err := a.ask(t.Context(), a.request("stats"), io.Discard); err != nil {
+		t.Error(err)
+	}
+	asking.Wait()
+	if err := server.Close(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 

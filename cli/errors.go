@@ -126,7 +126,8 @@ var outcomes = []outcome{
 	{index.IsDamage, statusFailed, reindexHint},
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
 	{is(control.ErrSilent), statusInUse, "find out why it waits, or end it: everything it loaded is saved, and running its command again continues"}, // see silentHint
-	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed, control.ErrRefused), statusInUse, "commands that only read or wait still work (query, inspect, stats, export, verify, scan, check, wait, …); otherwise run this command again when that process is done"},
+	{is(control.ErrRefused), statusInUse, ""},
+	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed), statusInUse, "commands that only read or wait still work (query, inspect, stats, export, verify, scan, check, wait, …); otherwise run this command again when that process is done"},
 	{is(errSourceInUse), statusInUse, "end all workers, loaders, servers and oracles of this store, and run the same command again"},
 	{is(errCutOffWorker), statusFailed, "run it with another data directory (--data), or again when the network and the store are back; `indexer status` needs no worker"},
 	{is(control.ErrCutOff, remote.ErrReleased), statusFailed, "run the same command again"},

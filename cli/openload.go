@@ -12,7 +12,7 @@ import (
 
 // How long to wait for a data directory that another process holds.
 const (
-	// dyingFor is for a holder that does not answer: it is starting or stopping, or it was
+	// dyingFor is for a holder that does not answer: it is busy, starting or stopping, or it was
 	// killed and the kernel has not finished cleaning up. On a busy machine each may take
 	// seconds, and a crawl must not fail because another command asked for stats as it
 	// began.
@@ -56,7 +56,7 @@ func (a *app) openToLoad(ctx context.Context) (*session, error) {
 		switch {
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
-		case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrCutOff):
+		case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrCutOff), errors.Is(err, control.ErrBusy):
 		case err != nil:
 			return nil, fmt.Errorf("%w; could not ask its process to release it: %w", inUse, err)
 		case h.Releases == releasesWhenDone:

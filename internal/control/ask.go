@@ -107,6 +107,9 @@ func refused(payload []byte) error {
 	if err := json.Unmarshal(payload, &r); err != nil {
 		return fmt.Errorf("%w (the reason cannot be read: %w)", ErrRefused, err)
 	}
+	if r.Busy {
+		return ErrBusy
+	}
 	return fmt.Errorf("%w: %s", ErrRefused, r.Reason)
 }
 

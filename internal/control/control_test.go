@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,6 +52,16 @@ func TestOutputAndStatusArePassedOn(t *testing.T) {
 	}
 	if got, want := stderr.String(), "err\n"; got != want {
 		t.Errorf("stderr %q, want %q", got, want)
+	}
+}
+
+// A request holds all the arguments that a command line can have.
+func TestManyArguments(t *testing.T) {
+	dir := t.TempDir()
+	serve(t, dir, func(_ context.Context, req Request, _, _ io.Writer) int { return len(req.Args) / 1000 })
+	args := slices.Repeat([]string{"https://example.com/page"}, 9000)
+	if status, err := Ask(t.Context(), dir, Request{Args: args}, io.Discard, io.Discard); err != nil || status != 9 {
+		t.Errorf("status %d, %v", status, err)
 	}
 }
 

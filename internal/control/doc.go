@@ -35,7 +35,7 @@
 //	                  'e'  bytes for standard error
 //	                  'a'  empty: a heartbeat, at once and then every second
 //	                  'x'  the exit status, JSON: {"status":0}; the last frame
-//	                  'r'  refused, JSON: {"reason":…}; the only frame
+//	                  'r'  refused, JSON: {"reason":…,"busy":…}; the only frame
 //
 // The client cancels the request by closing the connection. The server cancels the context
 // of the handler when it notices that, or when the client has taken no frames for a long

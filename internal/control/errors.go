@@ -14,8 +14,10 @@ var (
 	// ErrServed says that another process already serves this data directory.
 	ErrServed = errors.New("another process answers for this data directory")
 	// ErrRefused is wrapped, with the reason, when the process that holds the data directory
-	// does not accept the request: it is busy, or has a different version.
+	// does not accept the request: it is busy (then it is also ErrBusy), or has a different version.
 	ErrRefused = errors.New("the process that holds the data directory refused the request")
+	// ErrBusy is an ErrRefused: the process is answering as many requests as it does at a time.
+	ErrBusy = fmt.Errorf("%w: it is already answering %d requests", ErrRefused, maxRequests)
 	// ErrCutOff says that the process ended before its answer was complete.
 	ErrCutOff = errors.New("the process that holds the data directory ended before its answer was complete")
 )

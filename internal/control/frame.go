@@ -19,8 +19,10 @@ const (
 
 const (
 	version = 2
-	// maxFrame bounds a frame's payload, in bytes.
+	// maxFrame bounds a frame's payload, in bytes, and maxRequest that of a request, which may
+	// hold all arguments of a command line.
 	maxFrame   = 64 << 10
+	maxRequest = 4 << 20
 	headerSize = 5
 )
 
@@ -42,12 +44,25 @@ type exit struct {
 
 type refusal struct {
 	Reason string `json:"reason"`
+	Busy   bool   `json:"busy,omitempty"`
+}
+
+// checkSize refuses a frame that is too large.
+func checkSize(kind byte, size uint64) error {
+	most := uint64(maxFrame)
+	if kind == frameRequest {
+		most = maxRequest
+	}
+	if size > most {
+		return fmt.Errorf("control: a frame has %d bytes; at most %d are allowed", size, most)
+	}
+	return nil
 }
 
 // writeFrame writes one frame in one Write.
 func writeFrame(w io.Writer, kind byte, payload []byte) error {
-	if len(payload) > maxFrame {
-		return fmt.Errorf("control: a frame has %d bytes; at most %d are allowed", len(payload), maxFrame)
+	if err := checkSize(kind, uint64(len(payload))); err != nil {
+		return err
 	}
 	frame := make([]byte, headerSize, headerSize+len(payload))
 	frame[0] = kind
@@ -71,8 +86,8 @@ func readFrame(r io.Reader) (kind byte, payload []byte, err error) {
 		return 0, nil, err
 	}
 	n := binary.BigEndian.Uint32(header[1:])
-	if n > maxFrame {
-		return 0, nil, fmt.Errorf("control: a frame has %d bytes; at most %d are allowed", n, maxFrame)
+	if err := checkSize(header[0], uint64(n)); err != nil {
+		return 0, nil, err
 	}
 	payload = make([]byte, n)
 	if _, err := io.ReadFull(r, payload); err != nil {

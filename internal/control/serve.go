@@ -80,7 +80,7 @@ func (s *Server) accept() {
 				serveConn(s.ctx, conn, s.handler)
 			})
 		default:
-			refuse(conn, fmt.Sprintf("it is already answering %d requests; try again later", maxRequests))
+			refuse(conn, refusal{Reason: "it is busy", Busy: true})
 		}
 	}
 }

@@ -136,7 +136,7 @@ func TestBusy(t *testing.T) {
 		answers = append(answers, ask(t.Context(), dir))
 		<-w.began
 	}
-	if r := <-ask(t.Context(), dir); !errors.Is(r.err, ErrRefused) || !strings.Contains(r.err.Error(), "try again later") {
+	if r := <-ask(t.Context(), dir); !errors.Is(r.err, ErrBusy) {
 		t.Errorf("one too many: %+v", r)
 	}
 	close(w.letGo)

@@ -25,7 +25,7 @@ func serveConn(ctx context.Context, conn net.Conn, h Handler) {
 		return
 	}
 	if err != nil {
-		refuse(conn, err.Error())
+		refuse(conn, refusal{Reason: err.Error()})
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -114,11 +114,11 @@ func readRequest(ctx context.Context, conn net.Conn) (Request, error) {
 	return req, conn.SetReadDeadline(time.Time{})
 }
 
-// refuse sends the reason why a request is not answered, and closes the connection. It
+// refuse says why a request is not answered, and closes the connection. It
 // does not wait for the client.
-func refuse(conn net.Conn, reason string) {
+func refuse(conn net.Conn, r refusal) {
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-	_ = writeJSONFrame(conn, frameRefused, refusal{Reason: reason})
+	_ = writeJSONFrame(conn, frameRefused, r)
 	_ = conn.Close()
 }
 
