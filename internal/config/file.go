@@ -68,7 +68,7 @@ func (f *file) walk(section string, n *yaml.Node) error {
 }
 
 func (f *file) add(section string, name, value *yaml.Node) error {
-	key := section + name.Value
+	key, value := section+name.Value, resolved(value)
 	if isSection(key) {
 		return f.walk(key+".", value)
 	}
@@ -102,6 +102,14 @@ func (f *file) instead(key string) string {
 	return "; want one of " + strings.Join(Keys(), ", ")
 }
 
+// resolved returns the node that a reference (*name) means.
+func resolved(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
 // itemsOf returns the items of a list of words, one per line.
 func itemsOf(n *yaml.Node) (lines string, ok bool) {
 	if n.Kind != yaml.SequenceNode {
@@ -109,7 +117,7 @@ func itemsOf(n *yaml.Node) (lines string, ok bool) {
 	}
 	var items []string
 	for _, item := range n.Content {
-		if item.Kind != yaml.ScalarNode {
+		if item = resolved(item); item.Kind != yaml.ScalarNode {
 			return "", false
 		}
 		items = append(items, item.Value)

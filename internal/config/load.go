@@ -110,7 +110,7 @@ func envName(key string) string {
 // source returns where the value of a key comes from, by order of precedence.
 func source(key string, flags map[string]Flag, inFile map[string]entry) string {
 	if flag, ok := flags[key]; ok {
-		return "flag --" + flag.Name
+		return flagPrefix + flag.Name
 	}
 	if os.Getenv(envName(key)) != "" {
 		return "environment variable " + envName(key)
@@ -121,7 +121,10 @@ func source(key string, flags map[string]Flag, inFile map[string]entry) string {
 	return byDefault
 }
 
-const byDefault = "default"
+const (
+	flagPrefix = "flag --"
+	byDefault  = "default"
+)
 
 // excluded returns the error that the bounds of revisits exclude each other. It names the
 // place where one of them was set.
@@ -137,7 +140,24 @@ func notAllowed(where string, s setting, value string) error {
 	if s.secret {
 		return &Error{Where: where, Key: s.key, Reason: "the value is not allowed (it is not shown, because it may contain a secret); want " + s.allowed}
 	}
-	return &Error{Where: where, Key: s.key, Reason: fmt.Sprintf("%q is not allowed; want %s", value, s.allowed)}
+	allowed := s.allowed
+	if s.lists {
+		value = firstRefused(s, value)
+		if strings.HasPrefix(where, flagPrefix) { // which is repeated
+			allowed = strings.TrimSuffix(allowed, ", one per line")
+		}
+	}
+	return &Error{Where: where, Key: s.key, Reason: fmt.Sprintf("%q is not allowed; want %s", value, allowed)}
+}
+
+// firstRefused returns the first item of a list that is not allowed.
+func firstRefused(s setting, lines string) string {
+	for _, line := range Patterns(lines) {
+		if !s.set(new(Config), line) {
+			return line
+		}
+	}
+	return lines
 }
 
 // reason returns the message of the operating system without the path.
