@@ -165,7 +165,11 @@ func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 	if h.keep <= 0 {
 		return nil
 	}
-	add, remove, kept := h.due(now, begin, db.LastTimestamp)
+	last, err := db.Now(ctx) // not LastTimestamp: the sample must cover what other processes had committed by now
+	if err != nil {
+		return err
+	}
+	add, remove, kept := h.due(now, begin, last)
 	if add.ts == 0 && len(remove) == 0 {
 		return nil
 	}
@@ -189,7 +193,7 @@ func (db *DB) noteTime(ctx context.Context, now time.Time, begin bool) error {
 }
 
 // due returns the sample to add, if any, those to remove, and those that stay.
-func (h *timeline) due(now time.Time, begin bool, last func() uint64) (add timeSample, remove, kept []timeSample) {
+func (h *timeline) due(now time.Time, begin bool, last uint64) (add timeSample, remove, kept []timeSample) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	from := max(h.firstAfter(now.Add(-h.keep))-1, 0) // the last one before stays, because oldest finds it
@@ -200,7 +204,7 @@ func (h *timeline) due(now time.Time, begin bool, last func() uint64) (add timeS
 		apart = time.Nanosecond
 	}
 	if n := len(kept); n == 0 || now.UnixNano()-kept[n-1].wall >= apart.Nanoseconds() {
-		add = timeSample{now.UnixNano(), last()}
+		add = timeSample{now.UnixNano(), last}
 		if n > 0 {
 			add.ts = max(add.ts, kept[n-1].ts)
 		}

@@ -99,7 +99,7 @@ func TestSamplesOfBeginningsAreBounded(t *testing.T) {
 
 // note takes a sample if it is due.
 func (h *timeline) note(now time.Time, begin bool, ts uint64) {
-	add, _, kept := h.due(now, begin, func() uint64 { return ts })
+	add, _, kept := h.due(now, begin, ts)
 	if h.samples = kept; add.ts != 0 {
 		h.samples = append(h.samples, add)
 	}
@@ -205,4 +205,25 @@ func oldestOf(t *testing.T, db *DB) (uint64, time.Time) {
 		t.Error(err)
 	}
 	return ts, at
+}
+
+// TestSampleCoversOtherProcesses: a sample of one process covers what another one has committed since
+// the first process asked the oracle. Otherwise a state would be shown that is earlier than the time.
+func TestSampleCoversOtherProcesses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, o := sharedTable(t), new(office)
+		commits, _ := openShared(t, table, o, Options{History: time.Hour})
+		setC(t, commits, "old")
+		samples, _ := openShared(t, table, o, Options{History: time.Hour})
+		time.Sleep(publishEvery + publishEvery/4) // both have asked
+		setC(t, commits, "new")
+		time.Sleep(publishEvery / 4)
+		committed := time.Now()
+		time.Sleep(publishEvery / 4)
+		collect(t, samples)
+		time.Sleep(publishEvery)
+		tx := samples.At(timestampAt(t, samples, committed))
+		defer tx.Rollback()
+		wantValue(t, tx, "new")
+	})
 }
