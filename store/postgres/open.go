@@ -41,11 +41,11 @@ func Open(ctx context.Context, setting string, groups []store.GroupSpec, opts Op
 	if config.MaxConns == 0 {
 		config.MaxConns = int32(t.opts.Conns)
 	}
-	if t.calls, err = newPool(ctx, config, config.MaxConns, t.opts.CallTimeout); err != nil {
+	if t.calls, err = newPool(ctx, config, config.MaxConns, t.opts.CallTimeout, t.opts.CallTimeout); err != nil {
 		return nil, t.openError(err)
 	}
 	t.reads = readQueue{table: t, most: max(1, int(config.MaxConns)/4)}
-	if t.scans, err = newPool(ctx, config, max(2, config.MaxConns/4), 0); err != nil {
+	if t.scans, err = newPool(ctx, config, max(2, config.MaxConns/4), t.opts.CallTimeout, 0); err != nil {
 		t.calls.Close()
 		return nil, t.openError(err)
 	}
@@ -72,8 +72,8 @@ var sessionSettings = map[string]string{
 	"jit":                             "off",
 }
 
-// newPool opens no connection yet. A timeout of 0 sets none on the server.
-func newPool(ctx context.Context, base *pgxpool.Config, conns int32, timeout time.Duration) (*pgxpool.Pool, error) {
+// newPool opens no connection yet. A statementTimeout of 0 sets none on the server.
+func newPool(ctx context.Context, base *pgxpool.Config, conns int32, callTimeout, statementTimeout time.Duration) (*pgxpool.Pool, error) {
 	config := base.Copy()
 	config.MaxConns = conns
 	config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
@@ -81,6 +81,9 @@ func newPool(ctx context.Context, base *pgxpool.Config, conns int32, timeout tim
 		return nil
 	}
 	config.AfterConnect = prepareSession
+	if config.PingTimeout == 0 { // a call that finds many broken connections still comes to a new one
+		config.PingTimeout = callTimeout / 16
+	}
 	c := &config.ConnConfig.Config
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = 5 * time.Second
@@ -90,7 +93,7 @@ func newPool(ctx context.Context, base *pgxpool.Config, conns int32, timeout tim
 		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	maps.Copy(c.RuntimeParams, sessionSettings)
-	c.RuntimeParams["statement_timeout"] = strconv.FormatInt(timeout.Milliseconds(), 10)
+	c.RuntimeParams["statement_timeout"] = strconv.FormatInt(statementTimeout.Milliseconds(), 10)
 	return pgxpool.NewWithConfig(ctx, config)
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/webindexer/indexer/internal/pgtest"
 	"github.com/webindexer/indexer/store"
 )
@@ -130,6 +132,58 @@ func TestReadsGoOn(t *testing.T) {
 			t.Errorf("%d cells, %q, %v", n, next, err)
 		}
 		b.Cut()
+	}
+}
+
+// TestLostScan: a scan is repeated if its request or its answer is lost and its connection stays.
+func TestLostScan(t *testing.T) {
+	t.Parallel() // it waits for timeouts
+	b := openBad(t, Options{CallTimeout: 400 * time.Millisecond})
+	for _, p := range pools(b.table) {
+		if p.Config().PingTimeout == 0 { // pgx tries an idle connection before a call gets it
+			t.Error("a lost ping is waited for")
+		}
+	}
+	if err := b.direct.Apply(t.Context(), []store.RowMutation{put(1)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, lose := range []func(){func() {}, b.HoldAnswers, b.HoldRequests} {
+		lose()
+		n := 0
+		next, err := b.table.Scan(t.Context(), store.Range{Group: "a"}, func(store.Cell) error { n++; return nil })
+		if err != nil || next != nil || n != 1 {
+			t.Errorf("%d cells, %q, %v", n, next, err)
+		}
+	}
+}
+
+// TestSlowScan: a scan at which the server works for longer than a call may take is left alone.
+func TestSlowScan(t *testing.T) {
+	t.Parallel() // it waits for the server
+	setting := pgtest.Shared(t).Schema(t)
+	table := openAt(t, setting, Options{CallTimeout: 400 * time.Millisecond, RetryFor: time.Nanosecond})
+	conn, err := pgx.Connect(t.Context(), pgtest.Shared(t).URL(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	_, schema, err := parseSetting(setting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE "+pgx.Identifier{schema, "cells_0"}.Sanitize()); err != nil {
+		t.Fatal(err)
+	}
+	scanned := make(chan error)
+	go func() {
+		_, err := table.Scan(context.Background(), store.Range{Group: "a"}, func(store.Cell) error { return nil })
+		scanned <- err
+	}()
+	if _, err := conn.Exec(t.Context(), "SELECT pg_sleep(1.2); COMMIT"); err != nil {
+		t.Error(err)
+	}
+	if err := <-scanned; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -93,8 +93,16 @@ func (t *table) attempt(ctx context.Context, pool *pgxpool.Pool, lost []string, 
 	if err := t.endSessions(ctx, c.Conn(), lost); err != nil {
 		return "", err
 	}
+	name := c.Conn().Config().RuntimeParams["application_name"]
+	if pool == t.scans {
+		var end func()
+		ctx, end = t.untilLost(ctx, name)
+		defer end()
+	}
 	if err := call(ctx, c.Conn()); err != nil {
-		name := c.Conn().Config().RuntimeParams["application_name"]
+		if errors.Is(context.Cause(ctx), errScanLost) {
+			err = fmt.Errorf("%w: %w", errScanLost, err)
+		}
 		switch {
 		case c.Conn().IsClosed():
 			// pgx would wait for the server's last words for 15 s, and the connection would
@@ -172,6 +180,6 @@ func unreachable(err error) bool {
 	if network || connect || pgconn.SafeToRetry(err) {
 		return true
 	}
-	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, context.DeadlineExceeded, errStillRunning},
+	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, context.DeadlineExceeded, errStillRunning, errScanLost},
 		func(e error) bool { return errors.Is(err, e) })
 }
