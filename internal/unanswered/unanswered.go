@@ -23,6 +23,8 @@ var causes = []struct{ sign, plain string }{
 	{"x509: ", "its certificate is not for this address; use a name that the certificate has, or make one for this address"},
 	{"not look like a TLS handshake", "it does not use TLS, but this process does; give both the same settings tls"},
 	{"remote error: tls: ", "it refuses the certificate of this process; set tls.cert and tls.key to a valid one that the authority in its tls.ca has signed"},
+	{"use of closed network connection", noAnswer}, // this process has given up
+	{"keepalive ping failed", noAnswer},
 	{"server preface", "it uses TLS and this process does not, or it refuses the certificate of this process; compare the settings tls of both, and check the address"},
 	{"broken pipe", closed},
 	{"reset by peer", closed},

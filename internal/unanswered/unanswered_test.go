@@ -22,6 +22,8 @@ func TestWhy(t *testing.T) {
 			`tls.ca of this process does not hold the authority that signed its certificate; use the same authority for both (x509: certificate signed by unknown authority (possibly because of "x509: ECDSA verification failure"))`},
 		{status.Error(codes.Unavailable, `connection error: desc = "error reading server preface: http2: frame too large"`),
 			"it uses TLS and this process does not, or it refuses the certificate of this process; compare the settings tls of both, and check the address (http2: frame too large)"},
+		{status.Error(codes.Unavailable, `connection error: desc = "error reading server preface: read tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection"`),
+			noAnswer + " (read tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection)"},
 	} {
 		if got := Why(tc.err); got != tc.want {
 			t.Errorf("%v:\ngot  %s\nwant %s", tc.err, got, tc.want)

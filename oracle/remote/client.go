@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,8 @@ type Options struct {
 	Waiting func(error)
 	// TellAfter is 3 s if it is 0: longer than another oracle takes to take over.
 	TellAfter time.Duration
+
+	dial func(context.Context, string) (net.Conn, error) // nil but in tests
 }
 
 const (
@@ -113,6 +116,9 @@ func Connect(addresses []string, token string, opts Options) (*Client, error) {
 		Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: answerWithin},
 		MinConnectTimeout: answerWithin,
 	}))
+	if opts.dial != nil {
+		dial = append(dial, grpc.WithContextDialer(opts.dial))
+	}
 	c := &Client{token: token, retryFor: opts.RetryFor, holder: opts.Holder, waiting: opts.Waiting, tell: opts.TellAfter, ring: make(chan struct{}, 1)}
 	c.noteAnswer()
 	for _, a := range addresses {

@@ -11,11 +11,13 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
@@ -155,6 +157,15 @@ func (s Security) bearsToken(ctx context.Context) error {
 	return status.Error(codes.Unauthenticated, "the request bears no valid token; give all processes the same setting tls.token")
 }
 
+// A connection that is silent for silentFor, although there are requests, is checked, and given up
+// without an answer within pingWithin. silentFor is the least that gRPC allows. Without the check, a
+// connection that loses what is sent would be used until the operating system gives it up, after 15
+// minutes.
+const (
+	silentFor  = 10 * time.Second
+	pingWithin = time.Second
+)
+
 // DialOptions are the options of a gRPC client.
 func (s Security) DialOptions() ([]grpc.DialOption, error) {
 	c, err := s.config()
@@ -165,7 +176,10 @@ func (s Security) DialOptions() ([]grpc.DialOption, error) {
 	if c != nil {
 		creds = credentials.NewTLS(c)
 	}
-	opts := []grpc.DialOption{grpc.WithTransportCredentials(creds)}
+	opts := []grpc.DialOption{
+		grpc.WithTransportCredentials(creds),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: silentFor, Timeout: pingWithin}),
+	}
 	if s.Token != "" {
 		opts = append(opts, grpc.WithPerRPCCredentials(bearer{s.Token, s.encrypted()}))
 	}
