@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/unanswered"
@@ -18,9 +19,15 @@ type Client struct {
 	conn    *grpc.ClientConn
 }
 
+// connectAgain is the longest pause between two attempts to connect. The default of gRPC is two
+// minutes: for so long, results would lack the shards of a server that is back.
+const connectAgain = 2 * time.Second
+
 // Dial makes a client for a server. It does not connect yet.
 func Dial(address string, opts ...grpc.DialOption) (*Client, error) {
-	opts = append(opts, grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}), grpc.MaxCallRecvMsgSize(maxAnswer), grpc.MaxCallSendMsgSize(maxQuestion)))
+	again := backoff.DefaultConfig
+	again.MaxDelay = connectAgain
+	opts = append(opts, grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: beginWithin}), grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}), grpc.MaxCallRecvMsgSize(maxAnswer), grpc.MaxCallSendMsgSize(maxQuestion)))
 	conn, err := grpc.NewClient("passthrough:///"+address, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("address %q: %w", address, err)

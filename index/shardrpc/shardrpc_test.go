@@ -329,3 +329,31 @@ func TestNoDeadline(t *testing.T) {
 		t.Errorf("no deadline: %v", err)
 	}
 }
+
+// TestServerIsBack: a server that was away for long is found as soon as it is back.
+func TestServerIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := bufconn.Listen(1 << 10)
+		s, began := Serve(l, new(holder), nil), time.Now()
+		c, err := Dial("away", grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			if time.Since(began) < 10*time.Minute {
+				return nil, errors.New("nothing listens there")
+			}
+			return l.DialContext(ctx)
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for _, err := c.Shards(t.Context()); err != nil && time.Since(began) < time.Hour; _, err = c.Shards(t.Context()) {
+			<-ticker.C
+		}
+		if took := time.Since(began); took > 10*time.Minute+5*time.Second {
+			t.Errorf("found after %v", took)
+		}
+		if err := errors.Join(c.Close(), s.Stop()); err != nil {
+			t.Error(err)
+		}
+	})
+}
