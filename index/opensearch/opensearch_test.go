@@ -210,14 +210,17 @@ func TestSuggestions(t *testing.T) {
 	x, a := openTest(t)
 	w, r := files(t)
 	for i := range 6 {
-		d := &index.Document{Cluster: page.ContentKey{0: byte(i)}, Seq: uint64(i + 1), URL: page.URL(fmt.Sprintf("https://a.example/%d", i)),
-			Title: "Lighthouse museum", Text: "The keeper of the lighthouse lives in a café near the harbour.", Language: "en"}
+		d := &index.Document{Cluster: page.ContentKey{0: byte(i)}, Seq: uint64(i + 1), URL: page.URL(fmt.Sprintf("https://a.example/boat/%d", i)),
+			Title: "Lighthouse museum", Text: "The keeper of the lighthouse lives in a café near the harbour, and has boots.", Language: "en"}
+		if i < 2 {
+			d.Text += " His boats have lanterns."
+		}
 		if err := errors.Join(w.Apply(t.Context(), []index.Change{index.Upsert(d)}), x.Apply(t.Context(), []index.Change{index.Upsert(d)})); err != nil {
 			t.Fatal(err)
 		}
 	}
 	theirs, ours := searchers(t, a, r)
-	for _, q := range []string{"lighthuose", "lighthouse muesum", "keper harbor", "Keepper", "qwertz", `"museum lighthouse"`} {
+	for _, q := range []string{"lighthuose", "lighthouse muesum", "keper harbor", "Keepper", "qwertz", `"museum lighthouse"`, "lnaterns", "inurl:boots"} {
 		sameHits(t, q, search.Options{}, theirs, ours)
 	}
 	if res := must(theirs.Search(t.Context(), "lighthuose", search.Options{})); res.ShowingFor != "lighthouse" {

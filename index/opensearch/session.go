@@ -189,10 +189,12 @@ func (s *session) counts(ctx context.Context, list []search.Matching) ([]int, er
 // documents have it, and a word of a title or an anchor always counts (package spelling).
 func (s *session) near(ctx context.Context, q *search.NearQuestion) (list []search.NearWord, err error) {
 	suggest := object{"text": q.Word}
-	for field, least := range map[string]int{"named": 0, "words": 2} {
+	for field, least := range map[string]int{"named": 0, "words": 1} {
 		suggest[field] = object{"term": object{
 			"field": field, "max_edits": q.Most, "prefix_length": 0, "min_word_length": 1, "suggest_mode": "always",
-			"size": 100, "min_doc_freq": least, "max_inspections": 1000, "string_distance": "damerau_levenshtein",
+			// An option must have more documents than min_doc_freq. A word that more documents have than
+			// max_term_freq, which is 1 % of them by default, would get no options.
+			"size": 100, "min_doc_freq": least, "max_term_freq": 1_000_000_000, "max_inspections": 1000, "string_distance": "damerau_levenshtein",
 		}}
 	}
 	a, err := s.c.search(ctx, object{"size": 0, "suggest": suggest})
