@@ -50,9 +50,6 @@ func (c *client) put(ctx context.Context, target string, list []write) error {
 	return nil
 }
 
-// errNotAll says that some records have to be sent again.
-var errNotAll = &statusError{status: http.StatusTooManyRequests, kind: "rejected", reason: "the server has too much to do"}
-
 // putSome sends one bulk request, and sends again the records for which the server was
 // too busy. If the connection breaks, it is unknown which records were written. putSome
 // sends them again, and versions make that harmless.
@@ -67,19 +64,18 @@ func (c *client) putSome(ctx context.Context, target string, list []write) error
 			return unavailable{fmt.Errorf("OpenSearch answered about %d of %d records", len(answer.Items), len(left))}
 		}
 		var again []write
+		var why error // of the last of them
 		for i, item := range answer.Items {
 			busy, err := item.result(left[i].id)
-			if err != nil {
+			switch {
+			case busy:
+				again, why = append(again, left[i]), err
+			case err != nil:
 				return err
 			}
-			if busy {
-				again = append(again, left[i])
-			}
 		}
-		if left = again; len(left) > 0 {
-			return errNotAll
-		}
-		return nil
+		left = again
+		return why
 	})
 }
 
@@ -105,7 +101,7 @@ type bulkItem struct {
 }
 
 // result returns the outcome of a record: written, or a version at least as new was
-// already there; not written because the server is busy; or a permanent error.
+// already there; not written because the server is busy, and why; or a permanent error.
 func (i *bulkItem) result(id string) (busy bool, err error) {
 	e := &statusError{status: i.Index.Status, kind: i.Index.Error.Type, reason: i.Index.Error.Reason}
 	switch {
@@ -113,8 +109,8 @@ func (i *bulkItem) result(id string) (busy bool, err error) {
 		return false, unavailable{fmt.Errorf("OpenSearch did not say what became of record %s", id)}
 	case e.status < 300 || e.status == http.StatusConflict:
 		return false, nil
-	case isTemporary(e.status):
-		return true, nil
+	case e.isTemporary():
+		return true, e
 	case e.status == http.StatusNotFound || e.status == http.StatusForbidden:
 		return false, unusable(e)
 	}

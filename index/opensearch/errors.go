@@ -30,14 +30,15 @@ func isNotFound(err error) bool {
 	return ok && e.status == http.StatusNotFound
 }
 
-// isTemporary reports whether a status says nothing about the request: the server, or a proxy
-// in front of it, is overloaded or starting.
-func isTemporary(status int) bool {
-	switch status {
+// isTemporary reports whether an answer says nothing about the request: the server, or a proxy
+// in front of it, is overloaded or starting, or the index is closed, as it has to be while a
+// snapshot of it is restored.
+func (e *statusError) isTemporary() bool {
+	switch e.status {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
-	return false
+	return e.kind == "index_closed_exception"
 }
 
 // unavailable is a search.ErrUnavailable with its own text, because the text of
@@ -53,7 +54,7 @@ func (u unavailable) Unwrap() error { return u.error }
 // isFinal reports whether a request that got this error would get it again if repeated at once.
 func isFinal(err error) bool {
 	e, answered := errors.AsType[*statusError](err)
-	return answered && !isTemporary(e.status) || errors.Is(err, errInsecure) || errors.Is(err, index.ErrCorrupt)
+	return answered && !e.isTemporary() || errors.Is(err, errInsecure) || errors.Is(err, index.ErrCorrupt)
 }
 
 // errInsecure means that no connection as safe as the settings require could be made. A

@@ -83,3 +83,25 @@ func TestIncompleteAnswers(t *testing.T) {
 		t.Errorf("bulk: %v, want ErrUnavailable", err)
 	}
 }
+
+// TestClosed: a closed index is one that does not answer at the moment, so exports wait until it is opened.
+func TestClosed(t *testing.T) {
+	const closed = `"error":{"type":"index_closed_exception","reason":"closed"},"status":400`
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/_bulk") {
+			io.WriteString(w, `{"items":[{"index":{`+closed+`}}]}`)
+			return
+		}
+		http.Error(w, "{"+closed+"}", http.StatusBadRequest)
+	}))
+	defer s.Close()
+	x := must(Open(must(ParseAddress(prefix+s.URL+"/name")), Options{RetryFor: time.Nanosecond}))
+	defer x.Close()
+	_, searched := x.c.search(t.Context(), object{})
+	written := x.c.put(t.Context(), "name", []write{{id: "one", version: 1, line: []byte("{}")}})
+	for _, err := range []error{searched, written} {
+		if !errors.Is(err, search.ErrUnavailable) || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("%v, want ErrUnavailable and closed", err)
+		}
+	}
+}
