@@ -26,7 +26,7 @@ import "time"
 // Version is the version of the reader. It rises with every change that changes the HTML of
 // some document. Documents that another version has read are read again when they are loaded
 // again.
-const Version = 1
+const Version = 2
 
 // The limits of one document, and of the start of a child.
 type limits struct {

@@ -73,7 +73,7 @@ func pageBlocks(page int, lines []line, bookmarks []bookmark, t typography) []bl
 // append appends a line. A link that continues in it stays one link.
 func (b *block) append(l *line, hyphen bool) {
 	end := len(b.text)
-	if !hyphen {
+	if !hyphen && !dividesAnywhere(b.text, l.text) {
 		b.text = append(b.text, ' ')
 	}
 	at := len(b.text)
@@ -86,6 +86,19 @@ func (b *block) append(l *line, hyphen bool) {
 		}
 		b.links = append(b.links, k)
 	}
+}
+
+// dividesAnywhere reports whether two lines are of a script without spaces in which a line may end
+// within a word: Chinese or Japanese.
+func dividesAnywhere(before []byte, after string) bool {
+	last, _ := utf8.DecodeLastRune(before)
+	first, _ := utf8.DecodeRuneInString(after)
+	return isUnspaced(last) && isUnspaced(first)
+}
+
+// isUnspaced reports whether a character is Chinese or Japanese, or punctuation of these.
+func isUnspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー' || r > 0x3000 && r < 0xfff0 && unicode.IsPunct(r)
 }
 
 // continues reports whether a line belongs to the block of the line before it.

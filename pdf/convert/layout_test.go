@@ -3,6 +3,7 @@ package convert
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -70,6 +71,17 @@ func parseLine(t *testing.T, s string) line {
 		l.links = append(l.links, link{len(l.text), len(l.text) + len(anchor), target})
 		l.text += anchor
 		text = after
+	}
+}
+
+// TestAddLink: documents list the links of a line in any order; of two that overlap, the first counts.
+func TestAddLink(t *testing.T) {
+	var got []link
+	for _, l := range []link{{20, 30, "c"}, {5, 10, "a"}, {10, 20, "b"}, {29, 40, "over c"}, {0, 6, "over a"}, {12, 13, "in b"}, {0, 50, "over all"}, {30, 31, "d"}} {
+		got = addLink(got, l)
+	}
+	if want := []link{{5, 10, "a"}, {10, 20, "b"}, {20, 30, "c"}, {30, 31, "d"}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"cmp"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/klippa-app/go-pdfium/requests"
@@ -63,11 +65,21 @@ func (l *lineReader) linksOf(where box, areas []area) ([]link, error) {
 				middles = append(middles, (b.left+b.right)/2)
 			}
 		}
-		if next, ok := l.inside(middles, a); ok && (len(links) == 0 || links[len(links)-1].to <= next.from) {
-			links = append(links, next)
+		if next, ok := l.inside(middles, a); ok {
+			links = addLink(links, next)
 		}
 	}
 	return links, nil
+}
+
+// addLink adds a link to those of a line, which are in the order of the text, unless it overlaps
+// another. Documents list links in any order.
+func addLink(links []link, next link) []link {
+	i, _ := slices.BinarySearchFunc(links, next.from, func(l link, from int) int { return cmp.Compare(l.from, from) })
+	if i > 0 && links[i-1].to > next.from || i < len(links) && next.to > links[i].from {
+		return links
+	}
+	return slices.Insert(links, i, next)
 }
 
 // inside returns the part of the line from the first to the last character in an area.
