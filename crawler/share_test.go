@@ -25,16 +25,16 @@ import (
 // team is several crawlers, each as if in a process of its own, on one frontier and one
 // table.
 type team struct {
-	t        *testing.T
-	rng      *rand.Rand
-	web      *web
-	options  Options
-	every    time.Duration // how often members look at the table
-	frontier *memFrontier
-	table    store.Table
-	office   *sharedtest.Office
-	worker   *txn.DB // of a process that runs observers
-	work     sync.WaitGroup
+	t           *testing.T
+	rng         *rand.Rand
+	web         *web
+	options     Options
+	every       time.Duration // how often members look at the table
+	frontier    *memFrontier
+	table       store.Table
+	coordinator *sharedtest.Coordinator
+	worker      *txn.DB // of a process that runs observers
+	work        sync.WaitGroup
 }
 
 func newTeam(t *testing.T, rng *rand.Rand, w *web, o Options, seeds []string) *team {
@@ -42,7 +42,7 @@ func newTeam(t *testing.T, rng *rand.Rand, w *web, o Options, seeds []string) *t
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &team{t: t, rng: rng, web: w, options: o, every: 10 * time.Second, frontier: newFrontier(seeds...), table: table, office: sharedtest.New()}
+	m := &team{t: t, rng: rng, web: w, options: o, every: 10 * time.Second, frontier: newFrontier(seeds...), table: table, coordinator: sharedtest.New()}
 	m.worker, _ = m.open()
 	m.frontier.wake = func(host string) {
 		_, err := m.worker.Run(context.Background(), func(tx *txn.Txn) error { return division.Notify(context.Background(), tx, host) })
@@ -54,8 +54,8 @@ func newTeam(t *testing.T, rng *rand.Rand, w *web, o Options, seeds []string) *t
 }
 
 func (m *team) open() (*txn.DB, *sharedtest.Process) {
-	process := m.office.Join()
-	db, err := txn.Open(context.Background(), m.table, txn.Options{Coordination: process.Coordination()})
+	process := m.coordinator.Join()
+	db, err := txn.Open(context.Background(), m.table, txn.Options{Coordination: &txn.Coordination{Timestamps: process, Liveness: process, RowLocks: process}})
 	if err != nil {
 		m.t.Fatal(err)
 	}

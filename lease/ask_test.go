@@ -77,9 +77,9 @@ func TestAskAfterTheResult(t *testing.T) {
 	f.stop(h)
 }
 
-// TestAskWhileLapsed: an asker that shows no sign of life for a while, and that no process finds
+// TestAskWhileSilent: an asker that shows no sign of life for a while, and that no process finds
 // dead, goes on waiting.
-func TestAskWhileLapsed(t *testing.T) {
+func TestAskWhileSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t)
 		begun, release := make(chan struct{}), make(chan struct{})
@@ -91,9 +91,9 @@ func TestAskWhileLapsed(t *testing.T) {
 		asker := f.join(Options{})
 		go func() {
 			<-begun
-			asker.process.Lapse(true)
+			asker.process.SetSilent(true)
 			time.Sleep(time.Second)
-			asker.process.Lapse(false)
+			asker.process.SetSilent(false)
 			close(release)
 		}()
 		if got, err := asker.ask(t.Context(), Question{}); got != `"done"` || err != nil {

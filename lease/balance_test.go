@@ -212,14 +212,14 @@ func TestBrokenGivesBack(t *testing.T) {
 	f := newFleet(t)
 	var m *member
 	b := &Balanced{Group: "s", Wants: []Want{{Name: "s0", Gained: func(context.Context) error {
-		m.process.Lapse(true)
+		m.process.SetSilent(true)
 		return errors.New("the table does not answer")
 	}}}}
 	m = f.join(Options{Balanced: b})
-	if err := m.balance(t.Context(), b); !errors.Is(err, sharedtest.ErrLapsed) {
+	if err := m.balance(t.Context(), b); !errors.Is(err, sharedtest.ErrSilent) {
 		t.Fatal(err)
 	}
-	m.process.Lapse(false)
+	m.process.SetSilent(false)
 	if err := m.balance(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}

@@ -26,9 +26,9 @@ var counter = txn.Column{Group: "app", Name: "counter"}
 
 // fleet is several processes on one table.
 type fleet struct {
-	t      *testing.T
-	table  store.Table
-	office *sharedtest.Office
+	t           *testing.T
+	table       store.Table
+	coordinator *sharedtest.Coordinator
 }
 
 func newFleet(t *testing.T) *fleet {
@@ -52,13 +52,13 @@ type member struct {
 
 func (f *fleet) join(opts Options) *member {
 	f.t.Helper()
-	process := f.office.Join()
-	return f.joinAs(process, process.Coordination(), opts)
+	process := f.coordinator.Join()
+	return f.joinAs(process, process, opts)
 }
 
-func (f *fleet) joinAs(process *sharedtest.Process, c *txn.Coordination, opts Options) *member {
+func (f *fleet) joinAs(process *sharedtest.Process, oracle txn.Timestamps, opts Options) *member {
 	f.t.Helper()
-	db, err := txn.Open(context.Background(), f.table, txn.Options{Coordination: c})
+	db, err := txn.Open(context.Background(), f.table, txn.Options{Coordination: &txn.Coordination{Timestamps: oracle, Liveness: process, RowLocks: process}})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -184,10 +184,10 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// TestLapse: a process that cannot show signs of life for a while, and that no other finds
+// TestSilent: a process that cannot show signs of life for a while, and that no other finds
 // dead, begins no run meanwhile. Then it continues with the lease that it has, without
 // preparation.
-func TestLapse(t *testing.T) {
+func TestSilent(t *testing.T) {
 	f := newFleet(t)
 	rests, resumed, gained := make(chan error, 1), make(chan struct{}, 1), 0
 	m := f.join(Options{
@@ -198,11 +198,11 @@ func TestLapse(t *testing.T) {
 	m.opts.Resumed = func() { resumed <- struct{}{} }
 	m.Start(t.Context())
 	waitFor(t, "x", m)
-	m.process.Lapse(true)
+	m.process.SetSilent(true)
 	if m.Held("x") {
 		t.Error("it may begin runs under the lease while it shows no signs of life")
 	}
-	if err := <-rests; !errors.Is(err, sharedtest.ErrLapsed) {
+	if err := <-rests; !errors.Is(err, sharedtest.ErrSilent) {
 		t.Error(err)
 	}
 	if err := m.add("meanwhile", func() {}); !errors.Is(err, txn.ErrConflict) {
@@ -211,7 +211,7 @@ func TestLapse(t *testing.T) {
 	if len(resumed) > 0 {
 		t.Error("it has resumed before it can show signs of life")
 	}
-	m.process.Lapse(false)
+	m.process.SetSilent(false)
 	waitFor(t, "x", m)
 	<-resumed
 	if err := m.add("afterwards", func() {}); err != nil {
@@ -351,9 +351,9 @@ func TestHaltWaitsForGained(t *testing.T) {
 	}
 }
 
-// TestLapseWhileWaiting: a process that waits for something while it looks for leases, as for
+// TestSilentWhileWaiting: a process that waits for something while it looks for leases, as for
 // an oracle that does not answer, notices at once that it has become invalid.
-func TestLapseWhileWaiting(t *testing.T) {
+func TestSilentWhileWaiting(t *testing.T) {
 	f := newFleet(t)
 	waiting, rests := make(chan struct{}), make(chan error, 1)
 	tries := 0
@@ -368,11 +368,11 @@ func TestLapseWhileWaiting(t *testing.T) {
 	m.opts.Failed = func(err error) { rests <- err }
 	m.Start(t.Context())
 	<-waiting
-	m.process.Lapse(true)
-	if err := <-rests; !errors.Is(err, sharedtest.ErrLapsed) {
+	m.process.SetSilent(true)
+	if err := <-rests; !errors.Is(err, sharedtest.ErrSilent) {
 		t.Error(err)
 	}
-	m.process.Lapse(false)
+	m.process.SetSilent(false)
 	waitFor(t, "x", m)
 	if err := m.Stop(t.Context()); err != nil {
 		t.Error(err)
@@ -405,12 +405,10 @@ func (s *silent) Last(ctx context.Context) (uint64, error) {
 func TestStopWithoutOracle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t)
-		process := f.office.Join()
+		process := f.coordinator.Join()
 		oracle := &silent{Timestamps: process}
-		c := process.Coordination()
-		c.Timestamps = oracle
 		wants := []Want{{Name: "x"}, {Name: "y"}, {Name: "z"}}
-		m := f.joinAs(process, c, Options{Wants: wants})
+		m := f.joinAs(process, oracle, Options{Wants: wants})
 		m.Start(t.Context())
 		for _, w := range wants {
 			waitFor(t, w.Name, m)

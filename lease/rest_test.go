@@ -64,11 +64,9 @@ func (o *oracle) Last(ctx context.Context) (uint64, error) {
 func TestNoRestAfterOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t)
-		process := f.office.Join()
-		c := process.Coordination()
-		o := &oracle{Timestamps: c.Timestamps}
-		c.Timestamps = o
-		m := f.joinAs(process, c, Options{Wants: []Want{{Name: "x"}}})
+		process := f.coordinator.Join()
+		o := &oracle{Timestamps: process}
+		m := f.joinAs(process, o, Options{Wants: []Want{{Name: "x"}}})
 		m.opts.Every = time.Second
 		o.away.Store(true)
 		m.Start(t.Context())

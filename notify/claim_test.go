@@ -44,7 +44,7 @@ func TestClaim(t *testing.T) {
 	if n := len(m.p.queue.entries); n > 0 {
 		t.Errorf("after a run that lost the lease: %d rows are in the queue", n)
 	}
-	if n := f.office.Locked(); n != 0 {
+	if n := f.coordinator.Locked(); n != 0 {
 		t.Errorf("%d rows are still locked", n)
 	}
 	m.close()

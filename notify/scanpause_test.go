@@ -76,7 +76,7 @@ func TestRandomScansPause(t *testing.T) {
 				loader := f.join(0)
 				loader.set("row 0", "a", "0")
 				loader.close()
-				if _, err := f.office.Join().TryLock(t.Context(), []string{lockName("first", "row 0")}); err != nil {
+				if _, err := f.coordinator.Join().TryLock(t.Context(), []string{lockName("first", "row 0")}); err != nil {
 					t.Error(err)
 				}
 			}

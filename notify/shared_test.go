@@ -21,13 +21,13 @@ import (
 
 // fleet is several processes on one table.
 type fleet struct {
-	t      testing.TB
-	table  store.Table
-	office *sharedtest.Office
-	runs   *tally
-	leader atomic.Pointer[sharedtest.Process] // who holds the lease
-	before func(rows []string) error          // called by each run of first and second; may be nil
-	absent *sync.WaitGroup                    // processes whose first run all others wait for; may be nil
+	t           testing.TB
+	table       store.Table
+	coordinator *sharedtest.Coordinator
+	runs        *tally
+	leader      atomic.Pointer[sharedtest.Process] // who holds the lease
+	before      func(rows []string) error          // called by each run of first and second; may be nil
+	absent      *sync.WaitGroup                    // processes whose first run all others wait for; may be nil
 
 	entered, guarded, left atomic.Int64 // of runs under the lease
 }
@@ -43,7 +43,7 @@ func newFleet(t testing.TB) *fleet {
 			t.Error(err)
 		}
 	})
-	return &fleet{t: t, table: table, office: sharedtest.New(), runs: &tally{n: make(map[string]int)}}
+	return &fleet{t: t, table: table, coordinator: sharedtest.New(), runs: &tally{n: make(map[string]int)}}
 }
 
 // tally counts committed runs by observer and row.
@@ -154,9 +154,9 @@ func (f *fleet) join(workers int) *member {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	process := f.office.Join()
+	process := f.coordinator.Join()
 	p := New(registry, Options{Workers: workers, Backlog: 50, Attempts: 2, Leases: leads{f, process}, Events: Events{Tried: f.runs.add}})
-	opts := txn.Options{Observers: registry.Observers, Handover: p.Handover, Coordination: process.Coordination()}
+	opts := txn.Options{Observers: registry.Observers, Handover: p.Handover, Coordination: &txn.Coordination{Timestamps: process, Liveness: process, RowLocks: process}}
 	if opts.Leased = registry.Leased; workers == 0 {
 		var sent atomic.Int64
 		opts.Leased = func(string) bool { return sent.Add(1)%2 == 0 }
@@ -234,13 +234,13 @@ func TestProcessesShareWork(t *testing.T) {
 			}
 		}
 	}
-	if n := f.office.Locked(); n != 0 {
+	if n := f.coordinator.Locked(); n != 0 {
 		t.Errorf("%d rows are still locked", n)
 	}
 	if e, g, l := f.entered.Load(), f.guarded.Load(), f.left.Load(); g == 0 || g > e || e != l {
 		t.Errorf("%d runs entered under the lease, %d were guarded, %d left", e, g, l)
 	}
-	t.Logf("processes met %d times", f.office.Met())
+	t.Logf("processes met %d times", f.coordinator.Met())
 }
 
 // TestProcessesComeAndGo: processes join and leave while there is work, and the lease goes
@@ -264,7 +264,7 @@ func TestProcessesComeAndGo(t *testing.T) {
 	for _, m := range append(workers, loader) {
 		m.close()
 	}
-	if n := f.office.Locked(); n != 0 {
+	if n := f.coordinator.Locked(); n != 0 {
 		t.Errorf("%d rows are still locked", n)
 	}
 }

@@ -39,12 +39,10 @@ func (d *disturbance) Last(ctx context.Context) (uint64, error) {
 // moment at which all work is done.
 func TestQuietDisturbed(t *testing.T) {
 	f := newFleet(t)
-	p := f.office.Join()
-	c := *p.Coordination()
-	d := &disturbance{Timestamps: c.Timestamps}
-	c.Timestamps = d
+	p := f.coordinator.Join()
+	d := &disturbance{Timestamps: p}
 	r := open(t, t.TempDir(), repository.Options{Table: f.table, Share: &repository.Share{
-		Coordination: &c, Works: true, Leases: []string{observers.LeaseRank, observers.LeaseIndex},
+		Coordination: &txn.Coordination{Timestamps: d, Liveness: p, RowLocks: p}, Works: true, Leases: []string{observers.LeaseRank, observers.LeaseIndex},
 	}})
 	load(t, r, 3, mustReadWeb(t, ownWebs))
 	indexHolder(t, &member{r, p})

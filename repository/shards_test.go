@@ -18,10 +18,10 @@ import (
 
 // shardWorker joins a worker in a directory, with a number of shards.
 func (f *fleet) shardWorker(dir string, n int, reshard bool) (*member, error) {
-	p := f.office.Join()
+	p := f.coordinator.Join()
 	r, err := repository.Open(f.t.Context(), dir, repository.Options{
 		Workers: 2, Backlog: 100, Table: f.table,
-		Share: &repository.Share{Coordination: p.Coordination(), Works: true, Leases: []string{observers.LeaseRank, observers.LeaseIndex}, Shards: n, Reshard: reshard},
+		Share: &repository.Share{Coordination: &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}, Works: true, Leases: []string{observers.LeaseRank, observers.LeaseIndex}, Shards: n, Reshard: reshard},
 	})
 	return &member{r, p}, err
 }

@@ -19,16 +19,16 @@ import (
 // fleet is several repositories on one table, as if each were a process on a machine of its
 // own.
 type fleet struct {
-	t      *testing.T
-	table  func(context.Context, []store.GroupSpec) (store.Table, error)
-	office *sharedtest.Office
+	t           *testing.T
+	table       func(context.Context, []store.GroupSpec) (store.Table, error)
+	coordinator *sharedtest.Coordinator
 
 	collectEvery time.Duration
 }
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	return &fleet{t: t, table: plainTable(t), office: sharedtest.New()}
+	return &fleet{t: t, table: plainTable(t), coordinator: sharedtest.New()}
 }
 
 type member struct {
@@ -51,9 +51,9 @@ func (f *fleet) joinWith(opts repository.Options, works bool, leases ...string) 
 // joinAt adds a process with a data directory.
 func (f *fleet) joinAt(dir string, opts repository.Options, works bool, leases ...string) *member {
 	f.t.Helper()
-	p := f.office.Join()
+	p := f.coordinator.Join()
 	opts.Workers, opts.Backlog, opts.Table = 2, 100, f.table
-	opts.Share = &repository.Share{Coordination: p.Coordination(), Works: works, Leases: leases, CollectEvery: f.collectEvery}
+	opts.Share = &repository.Share{Coordination: &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}, Works: works, Leases: leases, CollectEvery: f.collectEvery}
 	return &member{open(f.t, dir, opts), p}
 }
 
@@ -238,7 +238,8 @@ func TestAloneWithIndexOfAnother(t *testing.T) {
 
 	f := newFleet(t)
 	opts := repository.Options{Workers: 2, Backlog: 100, Table: f.table}
-	opts.Share = &repository.Share{Coordination: f.office.Join().Coordination(), Works: true, Alone: true, Leases: []string{observers.LeaseRank, observers.LeaseIndex}}
+	p := f.coordinator.Join()
+	opts.Share = &repository.Share{Coordination: &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}, Works: true, Alone: true, Leases: []string{observers.LeaseRank, observers.LeaseIndex}}
 	alone := open(t, ours, opts)
 	_, err := loadAll(t.Context(), alone, 1, versions(1), nil)
 	if err == nil {

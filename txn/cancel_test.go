@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -24,7 +25,7 @@ func endsAt(t *testing.T, n int, after bool) bool {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	table := &ending{Table: sharedTable(t), cancel: cancel, after: after}
-	db, _ := openShared(t, table, &office{}, Options{Observers: func(c Column) []string {
+	db, _ := openShared(t, table, sharedtest.New(), Options{Observers: func(c Column) []string {
 		if c.Name == "watched" {
 			return []string{"o"}
 		}

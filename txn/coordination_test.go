@@ -7,81 +7,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/mem"
 )
-
-// office coordinates the DBs of a test as if each were a process: the plainest thing that
-// keeps the promises of Coordination. Package oracle tests the real one.
-type office struct {
-	last  atomic.Uint64
-	mu    sync.Mutex
-	named int
-	dead  map[string]bool
-	down  error // of Alive
-}
-
-// desk is the connection of one process.
-type desk struct {
-	*office
-	token  string
-	silent bool // it shows no signs of life, and no process has found it dead
-}
-
-func (o *office) join() (*Coordination, *desk) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.named++
-	d := &desk{office: o, token: fmt.Sprint("process ", o.named)}
-	return &Coordination{Timestamps: d, Liveness: d}, d
-}
-
-func (d *desk) Next(context.Context) (uint64, error) { return d.last.Add(1), nil }
-func (d *desk) Last(context.Context) (uint64, error) { return d.last.Load(), nil }
-func (d *desk) Token() string                        { return d.token }
-
-var (
-	errDead   = errors.New("considered dead")
-	errSilent = errors.New("no sign of life")
-)
-
-func (d *desk) Valid() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.dead[d.token] {
-		return errDead
-	}
-	if d.silent {
-		return errSilent
-	}
-	return nil
-}
-
-func (d *desk) setSilent(silent bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.silent = silent
-}
-
-func (d *desk) Alive(_ context.Context, token string) (bool, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return !d.dead[token], d.down
-}
-
-func (d *desk) die() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.dead == nil {
-		d.dead = make(map[string]bool)
-	}
-	d.dead[d.token] = true
-}
 
 // sharedTable is a table that several DBs open.
 func sharedTable(t *testing.T) store.Table {
@@ -94,23 +27,27 @@ func sharedTable(t *testing.T) store.Table {
 	return table
 }
 
-func openShared(t *testing.T, table store.Table, o *office, opts Options) (*DB, *desk) {
+func coordination(p *sharedtest.Process) *Coordination {
+	return &Coordination{Timestamps: p, Liveness: p}
+}
+
+func openShared(t *testing.T, table store.Table, coordinator *sharedtest.Coordinator, opts Options) (*DB, *sharedtest.Process) {
 	t.Helper()
-	c, d := o.join()
-	opts.Coordination = c
+	process := coordinator.Join()
+	opts.Coordination = coordination(process)
 	db := open(t, table, opts)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return db, d
+	return db, process
 }
 
 func TestProcessesSeeEachOther(t *testing.T) {
-	table, o := sharedTable(t), &office{}
-	a, _ := openShared(t, table, o, Options{})
-	b, _ := openShared(t, table, o, Options{})
+	table, coordinator := sharedTable(t), sharedtest.New()
+	a, _ := openShared(t, table, coordinator, Options{})
+	b, _ := openShared(t, table, coordinator, Options{})
 	ctx := context.Background()
 	commit, err := a.Run(ctx, func(tx *Txn) error { tx.Set("row", app("c"), []byte("of a")); return nil })
 	if err != nil {
@@ -161,7 +98,7 @@ func (u *unreliable) answer(ts uint64, err error) (uint64, error) {
 // TestLastTimestampOfAnOracleThatIsDown: the history would take the number for the newest
 // timestamp, and store it.
 func TestLastTimestampOfAnOracleThatIsDown(t *testing.T) {
-	c, _ := new(office).join()
+	c := coordination(sharedtest.New().Join())
 	u := &unreliable{Timestamps: c.Timestamps}
 	c.Timestamps = u
 	db := open(t, sharedTable(t), Options{Coordination: c})
@@ -187,7 +124,7 @@ func TestSharedTableCommitsInTwoPhases(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer closeTable(t, table)
-	c, _ := new(office).join()
+	c := coordination(sharedtest.New().Join())
 	if _, err := Open(context.Background(), table, Options{Mode: OnePhase, Coordination: c}); err == nil {
 		t.Error("opened for commits in one phase")
 	}
@@ -220,24 +157,24 @@ func TestLockOfADeadProcess(t *testing.T) {
 		{"nobody knows, and stuck", false, errors.New("the lock service is away"), time.Nanosecond, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			table, o := sharedTable(t), &office{}
+			table, coordinator := sharedTable(t), sharedtest.New()
 			crash := func(step string, _ Cell) error {
 				if step == stepCommitTS {
 					return ErrCrash
 				}
 				return nil
 			}
-			a, desk := openShared(t, table, o, Options{Step: crash})
-			b, _ := openShared(t, table, o, Options{LockTTL: tc.ttl})
+			a, process := openShared(t, table, coordinator, Options{Step: crash})
+			b, _ := openShared(t, table, coordinator, Options{LockTTL: tc.ttl})
 			tx := mustBegin(t, a)
 			tx.Set("row", app("c"), nil)
 			if _, err := tx.Commit(context.Background()); !errors.Is(err, ErrCrash) {
 				t.Fatal(err)
 			}
 			if tc.die {
-				desk.die()
+				process.Die()
 			}
-			o.down = tc.down
+			coordinator.SetDown(tc.down)
 			if n, err := b.ResolveAbandoned(context.Background()); err != nil || (n == 1) != tc.want {
 				t.Errorf("resolved %d locks, %v; want one: %v", n, err, tc.want)
 			}
@@ -248,9 +185,9 @@ func TestLockOfADeadProcess(t *testing.T) {
 // TestDeathWhileUndoing: a process that dies while it takes back its locks after a conflict does
 // not begin again, although Run repeats transactions after conflicts.
 func TestDeathWhileUndoing(t *testing.T) {
-	table, o := sharedTable(t), &office{}
-	other, _ := openShared(t, table, o, Options{})
-	db, _ := openShared(t, table, o, Options{Step: func(step string, _ Cell) error {
+	table, coordinator := sharedTable(t), sharedtest.New()
+	other, _ := openShared(t, table, coordinator, Options{})
+	db, _ := openShared(t, table, coordinator, Options{Step: func(step string, _ Cell) error {
 		if step == stepUndo {
 			return ErrCrash
 		}
@@ -271,12 +208,12 @@ func TestDeathWhileUndoing(t *testing.T) {
 
 // TestRunOfTheDead: a process that others have found dead does not start over.
 func TestRunOfTheDead(t *testing.T) {
-	table, o := sharedTable(t), &office{}
-	db, desk := openShared(t, table, o, Options{})
+	table, coordinator := sharedTable(t), sharedtest.New()
+	db, process := openShared(t, table, coordinator, Options{})
 	runs := 0
 	_, err := db.Run(context.Background(), func(tx *Txn) error {
 		runs++
-		desk.die()
+		process.Die()
 		_, err := tx.Get(context.Background(), "row", app("c"))
 		return err
 	})
@@ -288,10 +225,10 @@ func TestRunOfTheDead(t *testing.T) {
 // TestBankOfProcesses: transfers between accounts in several DBs on one table, and each
 // audit finds the whole sum. Some processes die in mid-commit, and others take their place.
 func TestBankOfProcesses(t *testing.T) {
-	table, o := sharedTable(t), &office{}
+	table, coordinator := sharedTable(t), sharedtest.New()
 	const accounts, balance = 8, 100
 	seed := testenv.Random(t).Uint64()
-	bank, _ := openShared(t, table, o, Options{})
+	bank, _ := openShared(t, table, coordinator, Options{})
 	ctx := context.Background()
 	name := func(i int) string { return fmt.Sprint("account", i) }
 	_, err := bank.Run(ctx, func(tx *Txn) error {
@@ -329,8 +266,8 @@ func TestBankOfProcesses(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, uint64(p)))
 			for range testenv.Size(2, 5, 50) {
 				doomed := random.IntN(400)
-				c, desk := o.join()
-				db, err := Open(ctx, table, Options{Coordination: c, LockTTL: time.Minute, Step: func(string, Cell) error {
+				process := coordinator.Join()
+				db, err := Open(ctx, table, Options{Coordination: coordination(process), LockTTL: time.Minute, Step: func(string, Cell) error {
 					if doomed--; doomed < 0 {
 						return ErrCrash
 					}
@@ -344,7 +281,7 @@ func TestBankOfProcesses(t *testing.T) {
 					from, to, much := random.IntN(accounts), random.IntN(accounts), random.IntN(10)
 					_, err = db.Run(ctx, func(tx *Txn) error {
 						if n := sum(tx); n != accounts*balance {
-							t.Errorf("process %s: a sum of %d at %d", desk.token, n, tx.Start())
+							t.Errorf("process %s: a sum of %d at %d", process.Token(), n, tx.Start())
 						}
 						v, _ := tx.Get(ctx, name(from), app("balance"))
 						w, _ := tx.Get(ctx, name(to), app("balance"))
@@ -356,9 +293,9 @@ func TestBankOfProcesses(t *testing.T) {
 					})
 				}
 				if !errors.Is(err, ErrCrash) {
-					t.Errorf("process %s: %v", desk.token, err)
+					t.Errorf("process %s: %v", process.Token(), err)
 				}
-				desk.die()
+				process.Die()
 				if err := db.Close(); err != nil {
 					t.Error(err)
 				}
@@ -376,11 +313,11 @@ func TestBankOfProcesses(t *testing.T) {
 // View reads the present, although a collector raises the safe point past the timestamp that the
 // oracle has just returned.
 func TestViewHoldsItsTimestamp(t *testing.T) {
-	table, o := sharedTable(t), &office{}
-	coordination, _ := o.join()
-	slow := &slowLast{Timestamps: coordination.Timestamps}
-	coordination.Timestamps = slow
-	db := open(t, table, Options{Coordination: coordination})
+	table, coordinator := sharedTable(t), sharedtest.New()
+	c := coordination(coordinator.Join())
+	slow := &slowLast{Timestamps: c.Timestamps}
+	c.Timestamps = slow
+	db := open(t, table, Options{Coordination: c})
 	defer db.Close()
 	setC(t, db, "old")
 	slow.then = func() {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -17,8 +18,8 @@ import (
 // Once the reader has published its own timestamp, no greater bound replaces it.
 func TestPublicationsInOrder(t *testing.T) {
 	for range 20 {
-		table, o := sharedTable(t), &office{}
-		db, _ := openShared(t, table, o, Options{})
+		table, coordinator := sharedTable(t), sharedtest.New()
+		db, _ := openShared(t, table, coordinator, Options{})
 		past := setC(t, db, "one")
 		setC(t, db, "two")
 		publishAll(t, db)
@@ -48,10 +49,10 @@ func TestPublicationsInOrder(t *testing.T) {
 // TestPinJustInTime: a process makes a pin after a collector has read the pins, and before it
 // publishes the safe point. A pin that was made can be read, and does not keep others from collecting.
 func TestPinJustInTime(t *testing.T) {
-	table, o := sharedTable(t), &office{}
+	table, coordinator := sharedTable(t), sharedtest.New()
 	hook := &beforeWrite{Table: table}
-	a, _ := openShared(t, hook, o, Options{})
-	b, _ := openShared(t, table, o, Options{})
+	a, _ := openShared(t, hook, coordinator, Options{})
+	b, _ := openShared(t, table, coordinator, Options{})
 	past := setC(t, a, "one")
 	setC(t, a, "")
 	publishAll(t, a, b)
@@ -99,10 +100,10 @@ func (s *beforeWrite) Mutate(ctx context.Context, m store.RowMutation) (store.Re
 // the past back. They do not keep a process from collecting what lies below the safe point.
 func TestCollectsWhatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table, o := sharedTable(t), &office{}
-		a, _ := openShared(t, table, o, Options{})
+		table, coordinator := sharedTable(t), sharedtest.New()
+		a, _ := openShared(t, table, coordinator, Options{})
 		silent := &failingRead{Table: table}
-		b, _ := openShared(t, silent, o, Options{})
+		b, _ := openShared(t, silent, coordinator, Options{})
 		past := setC(t, a, "one")
 		setC(t, a, "two")
 		publishAll(t, a, b)
@@ -110,7 +111,7 @@ func TestCollectsWhatCannotBeRead(t *testing.T) {
 		if safe <= past {
 			t.Fatalf("the safe point is %d", safe)
 		}
-		c, _ := openShared(t, table, o, Options{History: time.Hour})
+		c, _ := openShared(t, table, coordinator, Options{History: time.Hour})
 		silent.row = gcRow
 		if _, err := b.Pin(t.Context(), Pin{Name: "late", TS: past}); !errors.Is(err, errRead) {
 			t.Errorf("Pin: %v", err)

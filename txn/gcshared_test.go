@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/faulty"
@@ -73,12 +74,12 @@ func versions(t *testing.T, table store.Table) int {
 // it dead, roll its transaction forward, delete the cell, and collect the deletion. When it goes
 // on, it must not write the cell again.
 func TestStoppedAfterTheCommitPoint(t *testing.T) {
-	table, o := sharedTable(t), &office{}
-	b, _ := openShared(t, table, o, Options{})
-	var stopped *desk
-	a, joined := openShared(t, table, o, Options{Step: func(step string, _ Cell) error {
+	table, coordinator := sharedTable(t), sharedtest.New()
+	b, _ := openShared(t, table, coordinator, Options{})
+	var stopped *sharedtest.Process
+	a, joined := openShared(t, table, coordinator, Options{Step: func(step string, _ Cell) error {
 		if step == stepPrimaryCommitted {
-			stopped.die()
+			stopped.Die()
 			tx := mustBegin(t, b)
 			wantValue(t, tx, "of a")
 			tx.Rollback()
@@ -123,12 +124,12 @@ func (s *stoppedAt) Mutate(ctx context.Context, m store.RowMutation) (store.Resu
 // way. Others find it dead, overwrite the primary, and collect what it committed there. When it
 // goes on, it finds nothing at the primary. It must not mistake that for a rollback.
 func TestStoppedAtTheCommitPoint(t *testing.T) {
-	inner, o := sharedTable(t), &office{}
+	inner, coordinator := sharedTable(t), sharedtest.New()
 	table := &stoppedAt{Table: inner}
-	a, desk := openShared(t, table, o, Options{})
-	b, _ := openShared(t, inner, o, Options{})
+	a, process := openShared(t, table, coordinator, Options{})
+	b, _ := openShared(t, inner, coordinator, Options{})
 	table.stop = func() {
-		desk.die()
+		process.Die()
 		run(t, b, func(tx *Txn) { tx.Set("primary", app("c"), []byte("of b")) })
 		mustBegin(t, b).Rollback()
 		publishAll(t, b)
@@ -153,7 +154,7 @@ func TestOpenThatFailsLeavesNoBound(t *testing.T) {
 	for n := 1; ; n++ {
 		inner := sharedTable(t)
 		table, _ := faulty.Wrap(inner, faulty.Plan{N: n, Fault: faulty.Fail})
-		c, _ := new(office).join()
+		c := coordination(sharedtest.New().Join())
 		db, err := Open(t.Context(), table, Options{Coordination: c})
 		if err == nil {
 			_ = db.Close() // whose operation may be the one that fails
@@ -175,9 +176,9 @@ func TestOpenThatFailsLeavesNoBound(t *testing.T) {
 }
 
 func TestReadersOfOtherProcesses(t *testing.T) {
-	table, o := sharedTable(t), &office{}
-	a, _ := openShared(t, table, o, Options{})
-	b, desk := openShared(t, table, o, Options{})
+	table, coordinator := sharedTable(t), sharedtest.New()
+	a, _ := openShared(t, table, coordinator, Options{})
+	b, process := openShared(t, table, coordinator, Options{})
 	setC(t, a, "one")
 	reader := mustBegin(t, b)
 	past := reader.Start()
@@ -227,7 +228,7 @@ func TestReadersOfOtherProcesses(t *testing.T) {
 	wantValue(t, writer, "three")
 	setC(t, a, "four")
 	writer.Set("other", app("c"), nil)
-	desk.die()
+	process.Die()
 	publishAll(t, a)
 	collect(t, a)
 	if n := versions(t, table); n != 1 {
@@ -237,7 +238,7 @@ func TestReadersOfOtherProcesses(t *testing.T) {
 		t.Errorf("a dead process reads %q, %v", v.Data, err)
 	}
 	reader.Rollback()
-	if _, err := writer.Commit(t.Context()); !errors.Is(err, ErrConflict) || !errors.Is(err, errDead) {
+	if _, err := writer.Commit(t.Context()); !errors.Is(err, ErrConflict) || !errors.Is(err, sharedtest.ErrDead) {
 		t.Errorf("a dead process commits: %v", err)
 	}
 }
@@ -248,10 +249,10 @@ func TestReadersOfOtherProcesses(t *testing.T) {
 func TestReaderAndCollectorMeet(t *testing.T) {
 	random := testenv.Random(t)
 	for range testenv.Size(50, 200, 10_000) {
-		table, o := sharedTable(t), &office{}
+		table, coordinator := sharedTable(t), sharedtest.New()
 		turns := &turns{Table: table, random: random}
-		a, _ := openShared(t, turns, o, Options{})
-		b, _ := openShared(t, turns, o, Options{})
+		a, _ := openShared(t, turns, coordinator, Options{})
+		b, _ := openShared(t, turns, coordinator, Options{})
 		past := setC(t, a, "one")
 		setC(t, a, "")
 		publishAll(t, a, b)
@@ -327,7 +328,7 @@ func (s *turns) Scan(ctx context.Context, r store.Range, fn func(store.Cell) err
 // at once. Each read gets what a model says, or is refused because it is too late. What is pinned can
 // be read.
 func TestCollectorsOfProcesses(t *testing.T) {
-	table, o := sharedTable(t), &office{}
+	table, coordinator := sharedTable(t), sharedtest.New()
 	seed := testenv.Random(t).Uint64()
 	type version struct {
 		ts    uint64
@@ -349,7 +350,7 @@ func TestCollectorsOfProcesses(t *testing.T) {
 	)
 	removed := 0
 	for p := range 3 {
-		db, _ := openShared(t, table, o, Options{})
+		db, _ := openShared(t, table, coordinator, Options{})
 		work.Go(func() {
 			random := rand.New(rand.NewPCG(seed, uint64(p)))
 			for i := range testenv.Size(100, 400, 20_000) {
@@ -380,7 +381,8 @@ func TestCollectorsOfProcesses(t *testing.T) {
 					}
 					tx.Rollback()
 				case 4:
-					pin, err := db.Pin(t.Context(), Pin{Name: fmt.Sprint(p), TS: max(o.last.Load(), 50) - uint64(random.IntN(50))})
+					last, _ := db.Now(t.Context()) // never fails here
+					pin, err := db.Pin(t.Context(), Pin{Name: fmt.Sprint(p), TS: max(last, 50) - uint64(random.IntN(50))})
 					if err != nil && !errors.Is(err, ErrBelowSafePoint) {
 						t.Error(err)
 					}
@@ -420,10 +422,10 @@ func TestCollectorsOfProcesses(t *testing.T) {
 // TestReaderJustInTime: a reader of the past asks after a collector has read the bounds, and
 // before it publishes the safe point. The collector must look again.
 func TestReaderJustInTime(t *testing.T) {
-	table, o := sharedTable(t), &office{}
+	table, coordinator := sharedTable(t), sharedtest.New()
 	hook := &beforeWrite{Table: table}
-	a, _ := openShared(t, hook, o, Options{})
-	b, _ := openShared(t, table, o, Options{})
+	a, _ := openShared(t, hook, coordinator, Options{})
+	b, _ := openShared(t, table, coordinator, Options{})
 	past := setC(t, a, "one")
 	setC(t, a, "")
 	publishAll(t, a, b)

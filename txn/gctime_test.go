@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/webindexer/indexer/internal/sharedtest"
 )
 
 // Processes that live for a moment, minutes apart, each with one commit: the
@@ -166,10 +168,10 @@ func TestOldestAfterAProcessWithoutHistory(t *testing.T) {
 // have made since it began.
 func TestTimesOfOtherProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table, o := sharedTable(t), &office{}
+		table, coordinator := sharedTable(t), sharedtest.New()
 		opts := Options{History: time.Hour}
-		a, _ := openShared(t, table, o, opts)
-		b, _ := openShared(t, table, o, opts)
+		a, _ := openShared(t, table, coordinator, opts)
+		b, _ := openShared(t, table, coordinator, opts)
 		began := time.Now()
 		for i := range 100 {
 			time.Sleep(30 * time.Second)

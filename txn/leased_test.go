@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -41,11 +42,11 @@ func showNotifications(t *testing.T, table store.Reader) string {
 // earlier version has sent are in the other group, and work as well.
 func TestLeasedNotifications(t *testing.T) {
 	ctx := t.Context()
-	table, o := sharedTable(t), &office{}
-	now, _ := openShared(t, table, o, leasing())
+	table, coordinator := sharedTable(t), sharedtest.New()
+	now, _ := openShared(t, table, coordinator, leasing())
 	before := leasing()
 	before.Leased = nil
-	earlier, _ := openShared(t, table, o, before)
+	earlier, _ := openShared(t, table, coordinator, before)
 	send := func(db *DB, row string) uint64 {
 		ts, err := db.Run(ctx, func(tx *Txn) error { tx.Set(row, app("c"), nil); return nil })
 		if err != nil {
@@ -104,7 +105,7 @@ func TestLeasedNotifications(t *testing.T) {
 // group.
 func TestAcksOfLeasedNotifications(t *testing.T) {
 	ctx := t.Context()
-	db, _ := openShared(t, sharedTable(t), &office{}, leasing())
+	db, _ := openShared(t, sharedTable(t), sharedtest.New(), leasing())
 	c := Cell{"row", app("c")}
 	a := ack{c, "leased", observerColumn(c.Column, "leased"), 1}
 	for _, gone := range []bool{true, false} {
@@ -123,7 +124,7 @@ func TestMoveLeased(t *testing.T) {
 	ctx := t.Context()
 	table := sharedTable(t)
 	many := notificationsPage + 10
-	shared, _ := openShared(t, table, &office{}, leasing())
+	shared, _ := openShared(t, table, sharedtest.New(), leasing())
 	_, err := shared.Run(ctx, func(tx *Txn) error {
 		for i := range many {
 			tx.Notify(fmt.Sprintf("row %04d", i), app("c"))

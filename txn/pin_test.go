@@ -5,16 +5,18 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/webindexer/indexer/internal/sharedtest"
 )
 
 // TestPinMovedBackTooLate: a pin is moved back in time, to below what another process collects at
 // that moment. The pin stays where it was, whichever process has made it.
 func TestPinMovedBackTooLate(t *testing.T) {
 	for _, own := range []bool{true, false} {
-		table, o := sharedTable(t), &office{}
+		table, coordinator := sharedTable(t), sharedtest.New()
 		hook := &beforeWrite{Table: table}
-		a, _ := openShared(t, hook, o, Options{})
-		b, _ := openShared(t, table, o, Options{})
+		a, _ := openShared(t, hook, coordinator, Options{})
+		b, _ := openShared(t, table, coordinator, Options{})
 		past, later := setC(t, a, "one"), setC(t, a, "two")
 		maker := b
 		if own {
@@ -49,14 +51,14 @@ func TestPinMovedBackTooLate(t *testing.T) {
 // was to expire before. It lists the pin as it is, and does not drop it.
 func TestPinOfAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table, o := sharedTable(t), &office{}
-		a, _ := openShared(t, table, o, Options{})
+		table, coordinator := sharedTable(t), sharedtest.New()
+		a, _ := openShared(t, table, coordinator, Options{})
 		hours := func(n time.Duration) time.Time { return time.Now().Add(n * time.Hour).UTC().Truncate(time.Second) }
 		pin := Pin{Name: "p", TS: setC(t, a, "one"), Expires: hours(1)}
 		if _, err := a.Pin(t.Context(), pin); err != nil {
 			t.Fatal(err)
 		}
-		b, _ := openShared(t, table, o, Options{})
+		b, _ := openShared(t, table, coordinator, Options{})
 		pin.Expires = hours(3)
 		if _, err := a.Pin(t.Context(), pin); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -23,7 +24,7 @@ func (s *scanned) Scan(ctx context.Context, r store.Range, fn func(store.Cell) e
 // On some engines the search visits every row of the table.
 func TestQuiescentWhileNotified(t *testing.T) {
 	table := &scanned{Table: sharedTable(t)}
-	db, _ := openShared(t, table, &office{}, Options{Observers: func(Column) []string { return []string{"observer"} }})
+	db, _ := openShared(t, table, sharedtest.New(), Options{Observers: func(Column) []string { return []string{"observer"} }})
 	note := Cell{"row", Column{"app", "column"}}
 	if _, err := db.Run(t.Context(), func(tx *Txn) error { tx.Notify(note.Row, note.Column); return nil }); err != nil {
 		t.Fatal(err)

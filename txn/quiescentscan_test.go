@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -38,7 +39,7 @@ func (s *slowScan) Scan(ctx context.Context, r store.Range, fn func(store.Cell) 
 func TestQuiescentWhileARunSends(t *testing.T) {
 	ctx := t.Context()
 	table := &slowScan{Table: sharedTable(t)}
-	db, _ := openShared(t, table, &office{}, Options{Observers: func(Column) []string { return []string{"o"} }})
+	db, _ := openShared(t, table, sharedtest.New(), Options{Observers: func(Column) []string { return []string{"o"} }})
 	sent, handled := Cell{"a", app("c")}, Cell{"z", app("c")}
 	var start, commit uint64 // of the run
 	take := func() uint64 {
@@ -92,7 +93,7 @@ func (w *watchedScans) Scan(ctx context.Context, r store.Range, fn func(store.Ce
 func TestQuiescentWhileNotificationsMove(t *testing.T) {
 	ctx := t.Context()
 	table := &watchedScans{Table: sharedTable(t)}
-	db, _ := openShared(t, table, &office{}, leasing())
+	db, _ := openShared(t, table, sharedtest.New(), leasing())
 	handled, sent := Cell{"a", app("c")}, Cell{"b", app("c")}
 	var ts [3]uint64 // of the first notification; start and commit of the run
 	for i := range ts {

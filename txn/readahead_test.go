@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -42,7 +43,7 @@ func (c *countingTable) Scan(ctx context.Context, r store.Range, fn func(store.C
 func TestReadAhead(t *testing.T) {
 	ctx := t.Context()
 	table := &countingTable{Table: sharedTable(t)}
-	db, _ := openShared(t, table, &office{}, Options{})
+	db, _ := openShared(t, table, sharedtest.New(), Options{})
 	col, other := app("a"), app("b")
 	var rows []string
 	w := mustBegin(t, db)
@@ -121,15 +122,15 @@ func TestReadAhead(t *testing.T) {
 // afterCrash is a process on a table where another one has died at a step of a commit to these rows.
 func afterCrash(t *testing.T, table store.Table, at string, rows ...string) *DB {
 	t.Helper()
-	o := &office{}
+	coordinator := sharedtest.New()
 	crash := func(step string, _ Cell) error {
 		if step == at {
 			return ErrCrash
 		}
 		return nil
 	}
-	dying, desk := openShared(t, table, o, Options{Step: crash})
-	db, _ := openShared(t, table, o, Options{LockTTL: time.Hour})
+	dying, process := openShared(t, table, coordinator, Options{Step: crash})
+	db, _ := openShared(t, table, coordinator, Options{LockTTL: time.Hour})
 	w := mustBegin(t, dying)
 	for _, row := range rows {
 		w.Set(row, app("a"), []byte(row))
@@ -137,7 +138,7 @@ func afterCrash(t *testing.T, table store.Table, at string, rows ...string) *DB 
 	if _, err := w.Commit(t.Context()); !errors.Is(err, ErrCrash) {
 		t.Fatal(err)
 	}
-	desk.die()
+	process.Die()
 	return db
 }
 
@@ -170,7 +171,7 @@ func TestReadAheadOfLocks(t *testing.T) {
 func TestReadAheadFails(t *testing.T) {
 	ctx := t.Context()
 	table := &countingTable{Table: sharedTable(t)}
-	db, _ := openShared(t, table, &office{}, Options{})
+	db, _ := openShared(t, table, sharedtest.New(), Options{})
 	tx := mustBegin(t, db)
 	defer tx.Rollback()
 	away := errors.New("no network")
@@ -203,7 +204,7 @@ func TestReadAheadInOneProcess(t *testing.T) {
 func TestScanAhead(t *testing.T) {
 	ctx := t.Context()
 	table := &countingTable{Table: sharedTable(t)}
-	db, _ := openShared(t, table, &office{}, Options{})
+	db, _ := openShared(t, table, sharedtest.New(), Options{})
 	col := app("a")
 	w := mustBegin(t, db)
 	for i := range 40 {
@@ -285,7 +286,7 @@ func TestScanAheadOfLocks(t *testing.T) {
 func TestScanAheadFails(t *testing.T) {
 	ctx := t.Context()
 	table := &countingTable{Table: sharedTable(t)}
-	db, _ := openShared(t, table, &office{}, Options{})
+	db, _ := openShared(t, table, sharedtest.New(), Options{})
 	tx := mustBegin(t, db)
 	defer tx.Rollback()
 	away := errors.New("no network")

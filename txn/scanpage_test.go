@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -91,14 +92,14 @@ func TestScanOfLargeValues(t *testing.T) {
 // TestScanOfLargeValuesByTheDead: a process that others find dead passes on no row of a page that it
 // has not read to the end.
 func TestScanOfLargeValuesByTheDead(t *testing.T) {
-	w, o := &weighed{Table: sharedTable(t)}, &office{}
-	db, desk := openShared(t, w, o, Options{})
+	w, coordinator := &weighed{Table: sharedTable(t)}, sharedtest.New()
+	db, process := openShared(t, w, coordinator, Options{})
 	setLarge(t, db)
 	tx := mustBegin(t, db)
 	defer tx.Rollback()
 	w.after = func() {
 		if w.most >= scanBytes { // a page of values
-			desk.die()
+			process.Die()
 		}
 	}
 	err := tx.Scan(t.Context(), "app", "", "", func(row string, _ []Version) error {
@@ -114,16 +115,16 @@ func TestScanOfLargeValuesByTheDead(t *testing.T) {
 // of life at the end of a page of values.
 func TestScanOfLargeValuesWhileSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, o := &weighed{Table: sharedTable(t)}, &office{}
-		db, desk := openShared(t, w, o, Options{})
+		w, coordinator := &weighed{Table: sharedTable(t)}, sharedtest.New()
+		db, process := openShared(t, w, coordinator, Options{})
 		rows := setLarge(t, db)
 		tx := db.At(setC(t, db, "one"))
 		defer tx.Rollback()
 		w.after = func() {
 			if w.most >= scanBytes { // a page of values
 				w.after = nil
-				desk.setSilent(true)
-				time.AfterFunc(time.Second-aliveEvery/2, func() { desk.setSilent(false) })
+				process.SetSilent(true)
+				time.AfterFunc(time.Second-aliveEvery/2, func() { process.SetSilent(false) })
 			}
 		}
 		found := 0

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/webindexer/indexer/internal/sharedtest"
 )
 
 // TestReadWhileSilent: a transaction that only reads outlasts a time without signs of life, unless
@@ -12,28 +14,28 @@ import (
 func TestReadWhileSilent(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
-		then   func(*desk) // just before a second is over
-		begin  bool        // a transaction that may commit
-		want   error       // nil: it reads
+		then   func(*sharedtest.Process) // just before a second is over
+		begin  bool                      // a transaction that may commit
+		want   error                     // nil: it reads
 		waited time.Duration
 	}{
-		{name: "alive again", then: func(d *desk) { d.setSilent(false) }, waited: time.Second},
-		{name: "found dead", then: (*desk).die, want: errDead, waited: time.Second},
-		{name: "silent for long", then: func(*desk) {}, want: errSilent, waited: aliveWithin},
-		{name: "may commit", then: func(*desk) {}, begin: true, want: errSilent},
+		{name: "alive again", then: func(p *sharedtest.Process) { p.SetSilent(false) }, waited: time.Second},
+		{name: "found dead", then: (*sharedtest.Process).Die, want: sharedtest.ErrDead, waited: time.Second},
+		{name: "silent for long", then: func(*sharedtest.Process) {}, want: sharedtest.ErrSilent, waited: aliveWithin},
+		{name: "may commit", then: func(*sharedtest.Process) {}, begin: true, want: sharedtest.ErrSilent},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				table, o := sharedTable(t), &office{}
-				db, desk := openShared(t, table, o, Options{})
+				table, coordinator := sharedTable(t), sharedtest.New()
+				db, process := openShared(t, table, coordinator, Options{})
 				tx := db.At(setC(t, db, "one"))
 				if tt.begin {
 					tx = mustBegin(t, db)
 				}
 				defer tx.Rollback()
-				desk.setSilent(true)
+				process.SetSilent(true)
 				begun := time.Now()
-				time.AfterFunc(time.Second-aliveEvery/2, func() { tt.then(desk) }) // between two looks
+				time.AfterFunc(time.Second-aliveEvery/2, func() { tt.then(process) }) // between two looks
 				v, err := tx.Get(t.Context(), "row", app("c"))
 				if tt.want == nil && (err != nil || string(v.Data) != "one") || tt.want != nil && !(errors.Is(err, tt.want) && errors.Is(err, ErrConflict)) {
 					t.Errorf("it reads %q, %v", v.Data, err)
@@ -41,7 +43,7 @@ func TestReadWhileSilent(t *testing.T) {
 				if took := time.Since(begun); took < tt.waited || took > tt.waited+2*aliveEvery {
 					t.Errorf("it took %v, want %v", took, tt.waited)
 				}
-				desk.setSilent(false)
+				process.SetSilent(false)
 			})
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 )
@@ -22,109 +23,104 @@ import (
 // and a transaction has happened exactly if its process says so.
 func TestProcessesStopAnywhere(t *testing.T) {
 	for seed := range testenv.Seeds(t, testenv.Fresh(t), uint64(testenv.Size(10, 30, 5000))) {
-		synctest.Test(t, func(t *testing.T) { newTown(t, seed).run() })
+		synctest.Test(t, func(t *testing.T) { newStopTest(t, seed).run() })
 	}
 }
 
 const (
-	townCells = 4
-	townSum   = 100
+	stopCells = 4
+	stopSum   = 100
 )
 
-// town is a table with processes that come and go.
-type town struct {
-	t     *testing.T
-	table store.Table
-	o     *office
+// stopTest is a table with processes that are stopped and replaced.
+type stopTest struct {
+	*sharedtest.Interruptions
+	t           *testing.T
+	table       store.Table
+	coordinator *sharedtest.Coordinator
 
 	mu      sync.Mutex
-	random  *rand.Rand
 	markers map[string]error // of all transactions that ended: what they reported
-	stopped int
-	late    sync.WaitGroup // writes on their way
 }
 
-func newTown(t *testing.T, seed uint64) *town {
-	return &town{t: t, table: sharedTable(t), o: &office{}, random: rand.New(rand.NewPCG(seed, 0)), markers: make(map[string]error)}
+func newStopTest(t *testing.T, seed uint64) *stopTest {
+	return &stopTest{
+		Interruptions: &sharedtest.Interruptions{Stop: 60, Late: 30, Lost: 20, MaxStop: 8, Random: rand.New(rand.NewPCG(seed, 0))},
+		t:             t, table: sharedTable(t), coordinator: sharedtest.New(), markers: make(map[string]error),
+	}
 }
 
-func (w *town) intN(n int) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.random.IntN(n)
-}
-
-func (w *town) run() {
-	first, _ := openShared(w.t, w.table, w.o, Options{})
-	run(w.t, first, func(tx *Txn) { w.set(tx, 0, townSum) })
-	ctx, stop := context.WithTimeout(w.t.Context(), 2*time.Minute)
+func (s *stopTest) run() {
+	first, _ := openShared(s.t, s.table, s.coordinator, Options{})
+	run(s.t, first, func(tx *Txn) { s.set(tx, 0, stopSum) })
+	ctx, stop := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	defer stop()
 	var work sync.WaitGroup
 	for id := range 3 {
 		work.Go(func() {
 			for life := 0; ctx.Err() == nil; life++ {
-				w.live(ctx, fmt.Sprintf("%d.%d", id, life))
+				s.live(ctx, fmt.Sprintf("%d.%d", id, life))
 			}
 		})
 	}
 	work.Go(func() {
 		for ctx.Err() == nil {
 			if _, err := first.Collect(ctx, CollectOptions{}); err != nil && !errors.Is(err, errLocksHeld) && ctx.Err() == nil {
-				w.t.Error("collect:", err)
+				s.t.Error("collect:", err)
 			}
 			time.Sleep(300 * time.Millisecond)
 		}
 	})
 	work.Wait()
-	w.late.Wait()
-	w.check(first)
+	s.Wait()
+	s.check(first)
 }
 
 // live is the life of a process, until others find it dead.
-func (w *town) live(ctx context.Context, name string) {
-	c, d := w.o.join()
-	db, err := Open(ctx, &interrupted{Table: w.table, town: w, desk: d}, Options{Coordination: c})
+func (s *stopTest) live(ctx context.Context, name string) {
+	process := s.coordinator.Join()
+	db, err := Open(ctx, s.Wrap(s.table, process), Options{Coordination: coordination(process)})
 	if err != nil {
 		return
 	}
 	defer func() { _ = db.Close() }()
-	for i := 0; ctx.Err() == nil && d.Valid() == nil; i++ {
+	for i := 0; ctx.Err() == nil && process.Valid() == nil; i++ {
 		marker := fmt.Sprintf("%s.%d", name, i)
-		err := w.move(ctx, db, marker)
-		w.mu.Lock()
-		w.markers[marker] = err
-		w.mu.Unlock()
+		err := s.move(ctx, db, marker)
+		s.mu.Lock()
+		s.markers[marker] = err
+		s.mu.Unlock()
 	}
 }
 
 // move makes one attempt at a transaction.
-func (w *town) move(ctx context.Context, db *DB, marker string) error {
+func (s *stopTest) move(ctx context.Context, db *DB, marker string) error {
 	tx, err := db.Begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	from, to, n := w.intN(townCells), w.intN(townCells), 1+w.intN(townSum)
-	a, err := w.get(ctx, tx, from)
+	from, to, n := s.IntN(stopCells), s.IntN(stopCells), 1+s.IntN(stopSum)
+	a, err := s.get(ctx, tx, from)
 	if err != nil {
 		return err
 	}
-	b, err := w.get(ctx, tx, to)
+	b, err := s.get(ctx, tx, to)
 	if err != nil {
 		return err
 	}
 	if from != to {
 		n = min(n, a)
-		w.set(tx, from, a-n)
-		w.set(tx, to, b+n)
+		s.set(tx, from, a-n)
+		s.set(tx, to, b+n)
 	}
 	tx.Create("marker "+marker, app("m"), nil)
-	if w.intN(3) == 0 {
-		if _, err := tx.GetForUpdate(ctx, fmt.Sprint("account ", w.intN(townCells)), app("c")); err != nil {
+	if s.IntN(3) == 0 {
+		if _, err := tx.GetForUpdate(ctx, fmt.Sprint("account ", s.IntN(stopCells)), app("c")); err != nil {
 			return err
 		}
 	}
-	if err := w.audit(ctx, tx); err != nil {
+	if err := s.audit(ctx, tx); err != nil {
 		return err
 	}
 	_, err = tx.Commit(ctx)
@@ -132,30 +128,30 @@ func (w *town) move(ctx context.Context, db *DB, marker string) error {
 }
 
 // audit adds up what a transaction sees, its own writes included.
-func (w *town) audit(ctx context.Context, tx *Txn) error {
+func (s *stopTest) audit(ctx context.Context, tx *Txn) error {
 	sum := 0
 	err := tx.ScanPrefix(ctx, "app", "account ", func(_ string, cols []Version) error {
 		n, err := amount(cols[0].Value)
 		sum += n
 		return err
 	})
-	if err == nil && sum != townSum {
-		w.t.Errorf("a transaction at %d sees a sum of %d", tx.Start(), sum)
+	if err == nil && sum != stopSum {
+		s.t.Errorf("a transaction at %d sees a sum of %d", tx.Start(), sum)
 	}
 	return err
 }
 
 // set deletes the cell of an empty account. Others are in the write record, or apart from it.
-func (w *town) set(tx *Txn, i, n int) {
+func (s *stopTest) set(tx *Txn, i, n int) {
 	row := fmt.Sprint("account ", i)
 	if n == 0 {
 		tx.Delete(row, app("c"))
 		return
 	}
-	tx.Set(row, app("c"), append([]byte(fmt.Sprint(n, " ")), make([]byte, w.intN(2)*300)...))
+	tx.Set(row, app("c"), append([]byte(fmt.Sprint(n, " ")), make([]byte, s.IntN(2)*300)...))
 }
 
-func (w *town) get(ctx context.Context, tx *Txn, i int) (int, error) {
+func (s *stopTest) get(ctx context.Context, tx *Txn, i int) (int, error) {
 	v, err := tx.Get(ctx, fmt.Sprint("account ", i), app("c"))
 	if err != nil || !v.Exists {
 		return 0, err
@@ -168,85 +164,26 @@ func amount(v Value) (int, error) {
 	return strconv.Atoi(string(text))
 }
 
-func (w *town) check(db *DB) {
-	w.t.Helper()
-	tx := mustBegin(w.t, db)
+func (s *stopTest) check(db *DB) {
+	s.t.Helper()
+	tx := mustBegin(s.t, db)
 	defer tx.Rollback()
-	if err := w.audit(w.t.Context(), tx); err != nil {
-		w.t.Error(err)
+	if err := s.audit(s.t.Context(), tx); err != nil {
+		s.t.Error(err)
 	}
-	for marker, said := range w.markers {
-		v, err := tx.Get(w.t.Context(), "marker "+marker, app("m"))
+	for marker, said := range s.markers {
+		v, err := tx.Get(s.t.Context(), "marker "+marker, app("m"))
 		switch {
 		case err != nil:
-			w.t.Error(err)
+			s.t.Error(err)
 		case v.Exists && said != nil && !errors.Is(said, ErrUnknown):
-			w.t.Errorf("transaction %s has happened, and said %v", marker, said)
+			s.t.Errorf("transaction %s has happened, and said %v", marker, said)
 		case !v.Exists && said == nil:
-			w.t.Errorf("transaction %s has not happened, and said so", marker)
+			s.t.Errorf("transaction %s has not happened, and said so", marker)
 		}
 	}
-	w.t.Logf("%d transactions, %d stops", len(w.markers), w.stopped)
-	if _, err := db.Check(w.t.Context(), CheckOptions{}, func(p Problem) { w.t.Error(p) }); err != nil {
-		w.t.Error(err)
+	s.t.Logf("%d transactions, %d stops", len(s.markers), s.Stops())
+	if _, err := db.Check(s.t.Context(), CheckOptions{}, func(p Problem) { s.t.Error(p) }); err != nil {
+		s.t.Error(err)
 	}
-}
-
-// interrupted is the table of a process that is stopped now and then.
-type interrupted struct {
-	store.Table
-	town *town
-	desk *desk
-}
-
-// pass takes a moment, or stops the process for a long time.
-func (s *interrupted) pass() {
-	if s.town.intN(60) == 0 {
-		s.desk.die()
-		s.town.mu.Lock()
-		s.town.stopped++
-		s.town.mu.Unlock()
-		time.Sleep(time.Duration(1+s.town.intN(8)) * time.Second)
-	}
-	time.Sleep(time.Duration(s.town.intN(10)) * time.Millisecond)
-}
-
-func (s *interrupted) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
-	s.pass()
-	cells, err := s.Table.Read(ctx, row, sel...)
-	s.pass()
-	return cells, err
-}
-
-func (s *interrupted) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error) ([]byte, error) {
-	s.pass()
-	next, err := s.Table.Scan(ctx, r, fn)
-	s.pass()
-	return next, err
-}
-
-func (s *interrupted) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
-	s.pass()
-	if s.town.intN(30) == 0 { // the network delivers it later
-		wait := time.Duration(s.town.intN(12000)) * time.Millisecond
-		s.town.late.Go(func() {
-			time.Sleep(wait)
-			_, _ = s.Table.Mutate(context.Background(), m)
-		})
-		return store.Result{}, store.ErrUnavailable
-	}
-	res, err := s.Table.Mutate(context.WithoutCancel(ctx), m)
-	s.pass()
-	if s.town.intN(20) == 0 {
-		return store.Result{}, store.ErrUnavailable
-	}
-	return res, err
-}
-
-// Apply does not stop before the call: between its last look at its token and the writes of its
-// other cells, a process that is stopped can still do harm (see finish).
-func (s *interrupted) Apply(ctx context.Context, rows []store.RowMutation) error {
-	err := s.Table.Apply(context.WithoutCancel(ctx), rows)
-	s.pass()
-	return err
 }

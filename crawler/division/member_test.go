@@ -108,10 +108,10 @@ func (c *crawler) count() int {
 }
 
 type rig struct {
-	t      *testing.T
-	table  store.Table
-	office *sharedtest.Office
-	flaky  bool // members may fail
+	t           *testing.T
+	table       store.Table
+	coordinator *sharedtest.Coordinator
+	flaky       bool // members may fail
 }
 
 type process struct {
@@ -125,14 +125,15 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t: t, table: table, office: sharedtest.New()}
+	return &rig{t: t, table: table, coordinator: sharedtest.New()}
 }
 
 // join starts a crawler in a process of its own.
 func (r *rig) join() *process {
 	r.t.Helper()
-	p := &process{crawler: &crawler{held: make(map[int]bool)}, process: r.office.Join()}
-	db, err := txn.Open(r.t.Context(), r.table, txn.Options{Coordination: p.process.Coordination()})
+	own := r.coordinator.Join()
+	p := &process{crawler: &crawler{held: make(map[int]bool)}, process: own}
+	db, err := txn.Open(r.t.Context(), r.table, txn.Options{Coordination: &txn.Coordination{Timestamps: own, Liveness: own, RowLocks: own}})
 	if err != nil {
 		r.t.Fatal(err)
 	}

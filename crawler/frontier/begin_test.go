@@ -26,10 +26,10 @@ func newBeginners(t *testing.T, n int) (list []beginner) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	office := sharedtest.New()
+	coordinator := sharedtest.New()
 	for range n {
-		p := office.Join()
-		db, err := txn.Open(t.Context(), table, txn.Options{Coordination: p.Coordination(), Observers: func(txn.Column) []string { return nil }})
+		p := coordinator.Join()
+		db, err := txn.Open(t.Context(), table, txn.Options{Coordination: &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}, Observers: func(txn.Column) []string { return nil }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,10 +89,11 @@ func TestReadableInOtherProcesses(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer table.Close()
-		office := sharedtest.New()
+		coordinator := sharedtest.New()
 		var dbs [2]*txn.DB
 		for i := range dbs {
-			if dbs[i], err = txn.Open(t.Context(), table, txn.Options{Coordination: office.Join().Coordination()}); err != nil {
+			p := coordinator.Join()
+			if dbs[i], err = txn.Open(t.Context(), table, txn.Options{Coordination: &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}}); err != nil {
 				t.Fatal(err)
 			}
 			defer dbs[i].Close()
