@@ -54,17 +54,17 @@ func (c *committing) commitPrimary(ctx context.Context, commit uint64) error {
 			}
 			return nil
 		}
-		fate, ferr := c.t.db.fateOf(ctx, p.cell, c.t.start)
+		st, serr := c.t.db.readStatus(ctx, p.cell, c.t.start)
 		switch {
-		case ferr == nil && fate.state == stateCommitted:
+		case serr == nil && st.state == stateCommitted:
 			return nil
-		case ferr != nil, errors.Is(err, store.ErrBroken): // the next process that opens a broken table finds the lock
-			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, errors.Join(err, ferr))
-		case fate.state == stateNothing:
+		case serr != nil, errors.Is(err, store.ErrBroken): // the next process that opens a broken table finds the lock
+			return fmt.Errorf("%w: commit of %s: %w", ErrUnknown, p.cell, errors.Join(err, serr))
+		case st.state == stateNothing:
 			return fmt.Errorf("%w: commit of %s: other processes have found this one dead, and collected the record", ErrUnknown, p.cell)
-		case fate.state != stateLocked && aborting != nil:
+		case st.state != stateLocked && aborting != nil:
 			return c.abort(ctx, aborting)
-		case fate.state != stateLocked:
+		case st.state != stateLocked:
 			return c.abort(ctx, c.rolledBack())
 		case aborting == nil && (errors.Is(err, store.ErrTooLarge) || time.Since(began) > finishTimeout):
 			aborting = fmt.Errorf("txn: commit of %s: %w", p.cell, err)

@@ -19,17 +19,17 @@ const (
 	stateNothing          // neither lock nor record: the primary has not been locked, or not yet
 )
 
-// fate is the state of a transaction with everything needed to act on it.
-type fate struct {
+// status is what the primary says about a transaction, with everything needed to act on it.
+type status struct {
 	state  state
 	commit uint64     // if committed
 	lock   lockRecord // if locked
 	newest uint64     // newest record seen; the guard checks that none was added after it
 }
 
-// fateOf reads, at one instant, what the primary cell says about the transaction
+// readStatus reads, at one instant, what the primary cell says about the transaction
 // with this start timestamp.
-func (db *DB) fateOf(ctx context.Context, primary Cell, start uint64) (fate, error) {
+func (db *DB) readStatus(ctx context.Context, primary Cell, start uint64) (status, error) {
 	cells, err := db.table.Read(ctx, []byte(primary.Row),
 		store.Selector{Group: lockGroup, Column: sideColumn(primary.Column), MinTS: start, MaxTS: start},
 		store.Selector{Group: primary.Group, Column: recordColumn(kindRollback, primary.Name), MinTS: start, MaxTS: start},
@@ -37,30 +37,30 @@ func (db *DB) fateOf(ctx context.Context, primary Cell, start uint64) (fate, err
 		store.Selector{Group: primary.Group, Column: recordColumn(kindLockOnly, primary.Name), MinTS: start},
 	)
 	if err != nil {
-		return fate{}, fmt.Errorf("txn: read the primary %s: %w", primary, err)
+		return status{}, fmt.Errorf("txn: read the primary %s: %w", primary, err)
 	}
-	f := fate{state: stateNothing, newest: start}
+	st := status{state: stateNothing, newest: start}
 	for _, c := range cells {
 		switch {
 		case c.Group == lockGroup:
-			f.state = stateLocked
-			if f.lock, err = decodeLock(c); err != nil {
-				return fate{}, err
+			st.state = stateLocked
+			if st.lock, err = decodeLock(c); err != nil {
+				return status{}, err
 			}
 		case c.Column[0] == kindRollback:
-			f.state = stateRolledBack
+			st.state = stateRolledBack
 		default:
 			rec, err := decodeWrite(c.Value)
 			if err != nil {
-				return fate{}, fmt.Errorf("%s at %d: %w", primary, c.TS, err)
+				return status{}, fmt.Errorf("%s at %d: %w", primary, c.TS, err)
 			}
-			f.newest = max(f.newest, c.TS)
+			st.newest = max(st.newest, c.TS)
 			if rec.start == start {
-				f.state, f.commit = stateCommitted, c.TS
+				st.state, st.commit = stateCommitted, c.TS
 			}
 		}
 	}
-	return f, nil
+	return st, nil
 }
 
 // resolveLock handles a lock that a transaction found (paper, section 2.2).
@@ -78,53 +78,53 @@ func (db *DB) resolveLock(ctx context.Context, c store.Cell) (resolved bool, err
 	if err != nil {
 		return false, err
 	}
-	f, err := db.decide(ctx, lock)
+	st, err := db.decide(ctx, lock)
 	if err != nil {
 		return false, err
 	}
-	switch f.state {
+	switch st.state {
 	case stateCommitted:
-		return true, db.rollForward(ctx, cell, lock, f.commit)
+		return true, db.rollForward(ctx, cell, lock, st.commit)
 	case stateRolledBack:
 		return true, db.rollBack(ctx, cell, lock.start)
 	}
 	return false, nil
 }
 
-// decide returns the fate of the lock's transaction. It first rolls the transaction back
+// decide returns the status of the lock's transaction. It first rolls the transaction back
 // if it is undecided and abandoned, or if its primary has no record at all: a missing
 // primary would otherwise be undecidable for ever (fluo#660).
-func (db *DB) decide(ctx context.Context, lock lockRecord) (fate, error) {
+func (db *DB) decide(ctx context.Context, lock lockRecord) (status, error) {
 	var lost lostAnswers
 	for {
-		f, err := db.fateOf(ctx, lock.primary, lock.start)
+		st, err := db.readStatus(ctx, lock.primary, lock.start)
 		if err != nil {
-			return fate{}, err
+			return status{}, err
 		}
-		abandoned := f.state == stateLocked && db.abandoned(ctx, f.lock)
+		abandoned := st.state == stateLocked && db.abandoned(ctx, st.lock)
 		m := store.RowMutation{Row: []byte(lock.primary.Row), Mutations: rollback(lock.primary.Column, lock.start)}
 		switch {
 		case abandoned:
 			m.Require = &store.CellRef{Group: lockGroup, Column: sideColumn(lock.primary.Column), TS: lock.start}
-		case f.state == stateNothing:
-			m.Absent = nothingSince(lock, f.newest)
+		case st.state == stateNothing:
+			m.Absent = nothingSince(lock, st.newest)
 		default:
-			return f, nil
+			return st, nil
 		}
 		if err := db.resolverStep(stepResolvePrimary, lock.primary); err != nil {
-			return fate{}, err
+			return status{}, err
 		}
 		res, err := db.table.Mutate(ctx, m)
 		if lost.again(ctx, err) {
 			continue
 		}
 		if err != nil {
-			return fate{}, fmt.Errorf("txn: roll back the primary %s: %w", lock.primary, err)
+			return status{}, fmt.Errorf("txn: roll back the primary %s: %w", lock.primary, err)
 		}
 		if res.Outcome == store.Applied {
 			db.counters.RolledBack.Add(1)
 			db.gc.queue.add(lock.primary, lock.start+1)
-			return fate{state: stateRolledBack}, nil
+			return status{state: stateRolledBack}, nil
 		}
 	}
 }
