@@ -51,7 +51,7 @@ type host struct {
 	plain        string // the http host that got the seeds instead; see tryHTTP
 
 	held     string   // fingerprint of the rules that its URLs were checked against
-	sifting  sifting  // the progress of that check
+	recheck  recheck  // the progress of that check
 	sentinel page.URL // a refused URL that is due again; "" if none is
 
 	jobs   jobBuffer

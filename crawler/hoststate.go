@@ -37,13 +37,13 @@ type HostState struct {
 	// SitemapsRead is when sitemaps and feeds were last read; Feeds are the known ones.
 	SitemapsRead time.Time  `json:"sitemaps_read,omitzero"`
 	Feeds        []page.URL `json:"feeds,omitempty"`
-	// Held is the fingerprint of the rules that all URLs are checked against, Sifting
-	// whether that check is unfinished, and SiftAfter how far it has come. Sentinel is
+	// Held is the fingerprint of the rules that all URLs are checked against, Recheck
+	// whether that check is unfinished, and RecheckAfter how far it has come. Sentinel is
 	// the refused URL that is due again. See rules.go.
-	Held      string   `json:"held,omitempty"`
-	Sifting   bool     `json:"sifting,omitempty"`
-	SiftAfter page.URL `json:"sift_after,omitempty"`
-	Sentinel  page.URL `json:"sentinel,omitempty"`
+	Held         string   `json:"held,omitempty"`
+	Recheck      bool     `json:"sifting,omitempty"`
+	RecheckAfter page.URL `json:"sift_after,omitempty"`
+	Sentinel     page.URL `json:"sentinel,omitempty"`
 	// Claims counts how often the host was right, and wrong, about when its pages
 	// changed.
 	Claims claims `json:"lastmod,omitzero"`
@@ -102,7 +102,7 @@ func (h *host) encode() []byte {
 		Response: h.pace.response, CrawlDelay: h.pace.crawlDelay,
 		Failures: h.pace.failures, Until: h.pace.until, Why: h.pace.why, AskedUntil: h.pace.asked,
 		Address: h.addr, Answered: h.answered, SitemapsRead: h.aux.read, Feeds: h.aux.feeds, Soft: h.soft.SoftNotFound, Detours: h.detours,
-		Held: h.held, Sifting: h.sifting.wanted, SiftAfter: h.sifting.after, Sentinel: h.sentinel, Claims: h.claims, Icons: h.icons.named,
+		Held: h.held, Recheck: h.recheck.wanted, RecheckAfter: h.recheck.after, Sentinel: h.sentinel, Claims: h.claims, Icons: h.icons.named,
 	})
 	if err != nil {
 		return nil // only for times beyond the year 9999: learn the host anew
@@ -130,7 +130,7 @@ func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 	h.addr, h.answered = s.Address, s.Answered
 	h.aux.read, h.aux.feeds, h.aux.stored = s.SitemapsRead, s.Feeds, len(s.Feeds)
 	h.soft.SoftNotFound, h.detours = s.Soft, s.Detours
-	h.held, h.sifting, h.sentinel = s.Held, sifting{s.Sifting, s.SiftAfter}, s.Sentinel
+	h.held, h.recheck, h.sentinel = s.Held, recheck{s.Recheck, s.RecheckAfter}, s.Sentinel
 	h.claims, h.icons.named = s.Claims, s.Icons
 	h.holdRules() // the agent may be another one
 }

@@ -26,7 +26,7 @@ type jobBuffer struct {
 	firstEnded   int        // how many of finished were first visits
 	limited      bool       // the host has a limit of pages
 	short        bool       // the limit left jobs out
-	sifted       bool       // ready was checked against the current robots.txt
+	filtered     bool       // ready was checked against the current robots.txt
 }
 
 func newJobBuffer() jobBuffer {
@@ -76,7 +76,7 @@ func (b *jobBuffer) fill(read []Job, asked int, next, now time.Time, room int) {
 			}
 			known[j.URL] = true
 			b.ready = append(b.ready, j)
-			b.sifted = false
+			b.filtered = false
 		}
 	}
 	b.exhausted = len(read) < asked && !b.again

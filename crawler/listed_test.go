@@ -184,8 +184,8 @@ func TestPassOfAHostThatStays(t *testing.T) {
 		c.queueProbe(h)
 		allowed := h.group
 		h.group = robots.Parse([]byte("User-agent: *\nDisallow: /")).Group("indexer")
-		h.unsift()
-		c.sift(h)
+		h.decideAgain()
+		c.filter(h)
 		c.apply(<-c.results)
 		if len(h.aux.queue) > 0 || h.soft.under > 0 {
 			t.Errorf("%d requests that are not allowed wait, and %d probes are under way", len(h.aux.queue), h.soft.under)

@@ -106,7 +106,7 @@ func (c *Crawler) learnRobots(h *host, policy robots.Policy, group *robots.Group
 	}
 	h.robotsCookies = nil
 	h.dirty, h.urgent = true, true
-	h.unsift()
+	h.decideAgain()
 	h.holdRules()
 	if policy.Failures == 0 {
 		h.pace.crawlDelay, _ = group.CrawlDelay()

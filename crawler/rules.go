@@ -23,7 +23,7 @@ import (
 //   4. It waits for requests under way for URLs that are now disallowed: their visits
 //      would queue them again.
 //   5. It does not handle jobs in memory. They are checked when the rules change
-//      (Crawler.sift), and refused before the check begins.
+//      (Crawler.filter), and refused before the check begins.
 //
 // A robots.txt that cannot be reached changes no rules: an unreachable server causes no
 // permanent refusal.
@@ -32,14 +32,14 @@ import (
 // everything is refused, one refused URL of each host, its sentinel, is due again every
 // day.
 
-// sifting is the progress of a check of a host's URLs.
-type sifting struct {
+// recheck is the progress of a check of a host's URLs.
+type recheck struct {
 	wanted bool
 	after  page.URL // how far it has come
 }
 
-// siftBatch is how many URLs are read at a time.
-const siftBatch = 256
+// recheckBatch is how many URLs are read at a time.
+const recheckBatch = 256
 
 // sentinelInterval is how long a host is left alone if everything on it is refused.
 const sentinelInterval = 24 * time.Hour
@@ -51,13 +51,13 @@ func (h *host) holdRules() {
 		return
 	}
 	if sum := h.group.Fingerprint(); sum != h.held {
-		h.held, h.sifting, h.dirty = sum, sifting{wanted: true}, true
+		h.held, h.recheck, h.dirty = sum, recheck{wanted: true}, true
 	}
 }
 
-// maySift reports whether the check can continue.
-func (h *host) maySift() bool {
-	if !h.sifting.wanted || !h.obeysRules() {
+// mayRecheck reports whether the check can continue.
+func (h *host) mayRecheck() bool {
+	if !h.recheck.wanted || !h.obeysRules() {
 		return false
 	}
 	for u := range h.jobs.inFlight {
@@ -68,11 +68,11 @@ func (h *host) maySift() bool {
 	return true
 }
 
-// siftKnown does a part of the check.
-func (c *Crawler) siftKnown(h *host) {
-	group, held, after, sentinel := h.group, h.held, h.sifting.after, h.sentinel
+// recheckKnown does a part of the check.
+func (c *Crawler) recheckKnown(h *host) {
+	group, held, after, sentinel := h.group, h.held, h.recheck.after, h.sentinel
 	c.operate(h, "check known URLs against robots.txt", func(ctx context.Context) (func(time.Time), error) {
-		list, last, err := c.frontier.Known(ctx, h.key, after, siftBatch)
+		list, last, err := c.frontier.Known(ctx, h.key, after, recheckBatch)
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (c *Crawler) siftKnown(h *host) {
 				h.jobs.wake()
 			}
 			if h.held == held { // otherwise it starts over
-				h.sifting = sifting{wanted: last != "", after: last}
+				h.recheck = recheck{wanted: last != "", after: last}
 			}
 		}, nil
 	})

@@ -189,7 +189,7 @@ func TestRobotsTxtWithAQuery(t *testing.T) {
 
 // The crawler asks robots.txt about jobs and files while others may hold its lock, and requests
 // none of them before. If the rules change meanwhile, it asks again.
-func TestSift(t *testing.T) {
+func TestRobotsFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New(Options{Sources: Sources{NoProbe: true}}, newFrontier(), newWeb(), nil)
 		c.begin(t.Context())
@@ -200,7 +200,7 @@ func TestSift(t *testing.T) {
 			h.policy = robots.Policy{Verdict: robots.AllowAll, Until: now.Add(time.Hour)}
 			h.group = robots.Parse([]byte("User-agent: *\n" + rules)).Group("indexer")
 			h.held = h.group.Fingerprint()
-			h.unsift()
+			h.decideAgain()
 		}
 		obey("Disallow: /old")
 		h.jobs.exhausted, h.jobs.ready = true, []Job{{URL: "https://a.example/old"}, {URL: "https://a.example/new"}}
@@ -213,20 +213,20 @@ func TestSift(t *testing.T) {
 		}
 		obey("Disallow: /new")
 		c.apply(<-c.results)
-		if len(h.jobs.ready) != 2 || len(h.aux.queue) != 2 || !h.mustSift(now) {
+		if len(h.jobs.ready) != 2 || len(h.aux.queue) != 2 || !h.mustFilter(now) {
 			t.Errorf("by rules that hold no more, %d of 2 jobs and %d of 2 files are left", len(h.jobs.ready), len(h.aux.queue))
 		}
 		c.advance(h, now)
 		h.aux.push(auxiliary{url: "https://a.example/late.xml"}, 3, now)
 		c.apply(<-c.results)
-		if len(h.jobs.refused) != 1 || h.jobs.refused[0].URL != "https://a.example/new" || len(h.aux.queue) != 2 || h.mustSift(now) {
+		if len(h.jobs.refused) != 1 || h.jobs.refused[0].URL != "https://a.example/new" || len(h.aux.queue) != 2 || h.mustFilter(now) {
 			t.Errorf("refused %v, kept the files %v", h.jobs.refused, h.aux.queue)
 		}
 		if r, _ := c.nextRequest(h, now); r == nil || r.url != "https://a.example/old" {
 			t.Errorf("the first request is %v", r)
 		}
 		h.aux.take()
-		if !h.mustSift(now) {
+		if !h.mustFilter(now) {
 			t.Error("the file that was queued meanwhile counts as allowed")
 		}
 		c.workers.Wait()

@@ -96,16 +96,16 @@ func (c *Crawler) housekeep(h *host, now time.Time) {
 	}
 	switch {
 	case h.op != "":
-	case h.mustSift(now):
-		c.sift(h)
+	case h.mustFilter(now):
+		c.filter(h)
 	case h.urgent:
 		c.save(h)
 	case len(h.jobs.refused) > 0:
 		c.refuse(h)
 	case h.needsRefill(now, c.lowWater()):
 		c.refill(h)
-	case h.maySift():
-		c.siftKnown(h)
+	case h.mayRecheck():
+		c.recheckKnown(h)
 	default:
 		if suspects := h.toTakeBack(); len(suspects) > 0 {
 			c.takeBack(h, suspects)

@@ -15,9 +15,9 @@ import (
 // A robots.txt that cannot be reached disallows everything for now, but refuses nothing; the
 // same holds for one that has to be fetched again first.
 
-// mustSift reports whether jobs or files wait for a decision.
-func (h *host) mustSift(now time.Time) bool {
-	jobs, files := len(h.jobs.ready) > 0 && !h.jobs.sifted, len(h.aux.queue) > 0 && !h.aux.queue[0].allowed
+// mustFilter reports whether jobs or files wait for a decision.
+func (h *host) mustFilter(now time.Time) bool {
+	jobs, files := len(h.jobs.ready) > 0 && !h.jobs.filtered, len(h.aux.queue) > 0 && !h.aux.queue[0].allowed
 	return (jobs || files) && h.group != nil && h.rulesKnown(now)
 }
 
@@ -25,24 +25,24 @@ func (h *host) mustSift(now time.Time) bool {
 // They count as well if robots.txt has to be fetched first.
 func (h *host) mayRequest(now time.Time) (jobs, files bool) {
 	known := h.rulesKnown(now)
-	jobs = len(h.jobs.ready) > 0 && (h.jobs.sifted || !known)
+	jobs = len(h.jobs.ready) > 0 && (h.jobs.filtered || !known)
 	files = len(h.aux.queue) > 0 && (h.aux.queue[0].allowed || !known)
 	return jobs, files
 }
 
-// unsift makes the host decide again, because its rules have changed.
-func (h *host) unsift() {
-	h.jobs.sifted = false
+// decideAgain makes the host decide again, because its rules have changed.
+func (h *host) decideAgain() {
+	h.jobs.filtered = false
 	for i := range h.aux.queue {
 		h.aux.queue[i].allowed = false
 	}
 }
 
-// sift decides about the jobs and files of a host.
-func (c *Crawler) sift(h *host) {
+// filter decides about the jobs and files of a host.
+func (c *Crawler) filter(h *host) {
 	group, allowed := h.group, make(map[page.URL]bool)
 	for i := range h.jobs.ready {
-		allowed[h.jobs.ready[i].URL] = h.jobs.sifted
+		allowed[h.jobs.ready[i].URL] = h.jobs.filtered
 	}
 	for i := range h.aux.queue {
 		allowed[h.aux.queue[i].url] = h.aux.queue[i].allowed
@@ -60,16 +60,16 @@ func (c *Crawler) sift(h *host) {
 			if h.group != group {
 				return // decide again
 			}
-			h.jobs.sift(allowed)
-			h.siftAux(allowed)
+			h.jobs.filter(allowed)
+			h.filterAux(allowed)
 			c.endPass(h, now) // what was dropped may have been the last of it
 		}, nil
 	})
 }
 
-// sift separates the jobs that robots.txt disallows. It is told about all of them.
-func (b *jobBuffer) sift(allowed map[page.URL]bool) {
-	b.sifted = true
+// filter separates the jobs that robots.txt disallows. It is told about all of them.
+func (b *jobBuffer) filter(allowed map[page.URL]bool) {
+	b.filtered = true
 	b.ready = slices.DeleteFunc(b.ready, func(j Job) bool {
 		if !allowed[j.URL] {
 			b.refused = append(b.refused, j)
@@ -78,9 +78,9 @@ func (b *jobBuffer) sift(allowed map[page.URL]bool) {
 	})
 }
 
-// siftAux drops the files that are not allowed. Those that were queued meanwhile wait for the
+// filterAux drops the files that are not allowed. Those that were queued meanwhile wait for the
 // next decision.
-func (h *host) siftAux(allowed map[page.URL]bool) {
+func (h *host) filterAux(allowed map[page.URL]bool) {
 	h.aux.queue = slices.DeleteFunc(h.aux.queue, func(s auxiliary) bool {
 		ok, decided := allowed[s.url]
 		if decided && !ok && s.kind == auxProbe {
