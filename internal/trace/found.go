@@ -9,21 +9,21 @@ import "slices"
 // had been read: an export sees what committed before it began, and it writes the index
 // files before it commits. If older versions may have been collected, an earlier export may
 // have done it, so the page was searchable at the latest then.
-func (t *teller) findSearchable() {
-	j, e := t.journey, t.evidence
-	if t.found != nil {
-		t.foundRemembered()
+func (b *builder) findSearchable() {
+	j, e := b.journey, b.stored
+	if b.found != nil {
+		b.foundRemembered()
 		return
 	}
-	ready := t.ready()
+	ready := b.ready()
 	for i := range j.Steps {
 		s := &j.Steps[i]
 		if s.Observer != "index" || s.What != StepRun || s.Commit == 0 || ready == 0 || s.Start < ready {
 			continue
 		}
 		s.Found = true
-		t.searchable(s.Ended)
-		j.AtLatest = s.TookMS == nil && t.source.DB.SafePoint() > e.loaded
+		b.searchable(s.Ended)
+		j.AtLatest = s.TookMS == nil && b.source.DB.SafePoint() > e.loaded
 		return
 	}
 	j.State = StateSettled
@@ -33,10 +33,10 @@ func (t *teller) findSearchable() {
 }
 
 // foundRemembered takes the moment from the Log.
-func (t *teller) foundRemembered() {
-	at := exact(0, t.found.end)
-	for i := range t.journey.Steps {
-		s := &t.journey.Steps[i]
+func (b *builder) foundRemembered() {
+	at := exact(0, b.found.end)
+	for i := range b.journey.Steps {
+		s := &b.journey.Steps[i]
 		if s.Observer != "index" || s.TookMS == nil || s.Ended.At.Before(*at.At) {
 			continue
 		}
@@ -44,14 +44,14 @@ func (t *teller) foundRemembered() {
 		at.TS = max(s.Commit, s.Start)
 		break
 	}
-	t.searchable(at)
+	b.searchable(at)
 }
 
 // ready is the timestamp from which an export shows the page as loaded: the later commit of
 // the run that read its document and the run that made it a member, or 0 if these have not
 // run yet.
-func (t *teller) ready() (ts uint64) {
-	for _, s := range t.journey.Steps {
+func (b *builder) ready() (ts uint64) {
+	for _, s := range b.journey.Steps {
 		if s.Observer == "document" && s.What == StepRun {
 			ts = max(ts, s.Commit, s.Start)
 			break
@@ -60,7 +60,7 @@ func (t *teller) ready() (ts uint64) {
 	if ts == 0 {
 		return 0
 	}
-	for _, s := range t.journey.Steps {
+	for _, s := range b.journey.Steps {
 		for _, w := range s.Wrote {
 			if w.Column == "member:x" && w.Op == "put" {
 				ts = max(ts, s.Commit)
@@ -70,8 +70,8 @@ func (t *teller) ready() (ts uint64) {
 	return ts
 }
 
-func (t *teller) searchable(m Moment) {
-	j := t.journey
+func (b *builder) searchable(m Moment) {
+	j := b.journey
 	j.State, j.Searchable = StateSearchable, &m
 	if m.At != nil && j.Loaded.At != nil {
 		took := milliseconds(max(m.At.Sub(*j.Loaded.At), 0))
@@ -81,8 +81,8 @@ func (t *teller) searchable(m Moment) {
 
 // shorten omits steps beyond maxSteps, and steps in the middle of those after the page
 // became searchable.
-func (t *teller) shorten() {
-	j := t.journey
+func (b *builder) shorten() {
+	j := b.journey
 	first := min(len(j.Steps), maxSteps)
 	if found := slices.IndexFunc(j.Steps, func(s Step) bool { return s.Found }); found >= 0 {
 		first = min(found+1, maxSteps)

@@ -10,8 +10,8 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// evidence is what the store holds about a page.
-type evidence struct {
+// stored is what the store holds about a page.
+type stored struct {
 	rows    []place
 	txns    map[uint64]*transaction // by start timestamp
 	waiting []Waiting
@@ -41,10 +41,10 @@ const maxTargets = 200
 
 // gather reads everything. It reads row by row, so it may see concurrent changes in part,
 // but each record is consistent.
-func (s *Source) gather(ctx context.Context, u page.URL) (*evidence, error) {
+func (s *Source) gather(ctx context.Context, u page.URL) (*stored, error) {
 	release := s.DB.Hold()
 	defer release()
-	e := &evidence{txns: make(map[uint64]*transaction)}
+	e := &stored{txns: make(map[uint64]*transaction)}
 	tx := s.DB.At(s.DB.LastTimestamp())
 	defer tx.Rollback()
 	if err := e.findRows(ctx, tx, u); err != nil {
@@ -62,7 +62,7 @@ func (s *Source) gather(ctx context.Context, u page.URL) (*evidence, error) {
 
 // findRows lists the rows of the page, its cluster, its membership there, the target of its
 // chain, and its link targets.
-func (e *evidence) findRows(ctx context.Context, tx *txn.Txn, u page.URL) error {
+func (e *stored) findRows(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	e.rows = []place{{schema.URLRow(u), "page", []string{
 		schema.GroupFetch, schema.GroupBody, schema.GroupDoc, schema.GroupURL, schema.GroupRank, schema.GroupFrontier, txn.AckGroup, txn.NotifyGroup, txn.LeasedGroup,
 	}}}
@@ -92,7 +92,7 @@ func (e *evidence) findRows(ctx context.Context, tx *txn.Txn, u page.URL) error 
 }
 
 // take adds a record to its transaction.
-func (e *evidence) take(s *Source, p place, r txn.Record) error {
+func (e *stored) take(s *Source, p place, r txn.Record) error {
 	if r.Damage != nil {
 		return fmt.Errorf("row %q: %w", p.row, r.Damage)
 	}
@@ -120,7 +120,7 @@ func (e *evidence) take(s *Source, p place, r txn.Record) error {
 	return nil
 }
 
-func (e *evidence) transaction(start uint64) *transaction {
+func (e *stored) transaction(start uint64) *transaction {
 	t, ok := e.txns[start]
 	if !ok {
 		t = &transaction{start: start}
@@ -154,7 +154,7 @@ func (t *transaction) column(name, op string) *Write {
 }
 
 // readFetch reads the fetch in force.
-func (e *evidence) readFetch(ctx context.Context, tx *txn.Txn, u page.URL) error {
+func (e *stored) readFetch(ctx context.Context, tx *txn.Txn, u page.URL) error {
 	f, err := schema.ReadInForce(ctx, tx, u)
 	if err != nil || f == nil {
 		return err

@@ -37,11 +37,11 @@ func (s *Source) Journey(ctx context.Context, u page.URL) (*Journey, error) {
 	if e.loaded == 0 {
 		return j, nil
 	}
-	t := &teller{source: s, evidence: e, journey: j}
-	t.remember(schema.URLRow(u))
-	t.tell()
-	t.findSearchable()
-	t.shorten()
+	b := &builder{source: s, stored: e, journey: j}
+	b.readLog(schema.URLRow(u))
+	b.addSteps()
+	b.findSearchable()
+	b.shorten()
 	return j, nil
 }
 
@@ -63,76 +63,76 @@ func exact(ts uint64, wall int64) Moment {
 // milliseconds has microsecond precision.
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// teller makes a journey from the evidence and the Log.
-type teller struct {
-	source   *Source
-	evidence *evidence
-	journey  *Journey
+// builder makes a journey from the store and the Log.
+type builder struct {
+	source  *Source
+	stored  *stored
+	journey *Journey
 
-	attempts map[uint64][]memory // by start timestamp
-	loadedAt int64               // when the load was about to be committed; 0: not remembered
+	attempts map[uint64][]attempt // by start timestamp
+	loadedAt int64                // when the load was about to be committed; 0: not remembered
 	found    *record
 }
 
-// memory is an attempt on one of the rows.
-type memory struct {
+// attempt is an attempt on one of the rows, from the Log.
+type attempt struct {
 	record
 	on string
 }
 
-// remember reads the Log. A load is recorded just before its commit, without a timestamp,
+// readLog reads the Log. A load is recorded just before its commit, without a timestamp,
 // so the last one recorded is taken to be the load of the fetch in force.
-func (t *teller) remember(urlRow string) {
-	t.attempts = make(map[uint64][]memory)
-	for _, r := range t.source.Log.of(urlRow) {
+func (b *builder) readLog(urlRow string) {
+	b.attempts = make(map[uint64][]attempt)
+	for _, r := range b.source.Log.of(urlRow) {
 		switch r.kind {
 		case loaded:
-			t.loadedAt, t.found = r.began, nil
+			b.loadedAt, b.found = r.began, nil
 		case found:
-			t.found = &r
+			b.found = &r
 		case attempted:
-			t.attempts[r.start] = append(t.attempts[r.start], memory{r, "page"})
+			b.attempts[r.start] = append(b.attempts[r.start], attempt{r, "page"})
 		}
 	}
-	if t.loadedAt == 0 && t.found != nil {
-		t.loadedAt = t.found.began
+	if b.loadedAt == 0 && b.found != nil {
+		b.loadedAt = b.found.began
 	}
-	if t.evidence.cluster == "" {
+	if b.stored.cluster == "" {
 		return
 	}
-	for _, r := range t.source.Log.of(t.evidence.cluster) {
-		t.attempts[r.start] = append(t.attempts[r.start], memory{r, "cluster"})
+	for _, r := range b.source.Log.of(b.stored.cluster) {
+		b.attempts[r.start] = append(b.attempts[r.start], attempt{r, "cluster"})
 	}
 }
 
-// tell adds all steps since the load, in the order of their timestamps.
-func (t *teller) tell() {
-	e, j := t.evidence, t.journey
+// addSteps adds all steps since the load, in the order of their timestamps.
+func (b *builder) addSteps() {
+	e, j := b.stored, b.journey
 	for _, x := range e.txns {
 		if x.commit >= e.loaded || x.commit == 0 && x.start > e.loaded {
 			if x.commit > 0 || x.observer != "" { // data without a commit is from a transaction that did not commit
-				j.Steps = append(j.Steps, t.stepOf(x))
+				j.Steps = append(j.Steps, b.stepOf(x))
 			}
 		}
 	}
-	for start, list := range t.attempts {
+	for start, list := range b.attempts {
 		if start <= e.loaded && start != 0 || e.txns[start] != nil && e.txns[start].commit > 0 {
 			continue
 		}
-		for _, m := range list {
-			if m.began >= t.loadedAt {
-				j.Steps = append(j.Steps, t.stepOfMemory(m))
+		for _, a := range list {
+			if a.began >= b.loadedAt {
+				j.Steps = append(j.Steps, stepOfAttempt(a))
 			}
 		}
 	}
 	slices.SortStableFunc(j.Steps, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(max(a.Start, a.Commit), max(b.Start, b.Commit)), cmp.Compare(a.Observer, b.Observer))
 	})
-	t.date()
+	b.setTimes()
 }
 
 // stepOf makes a step from a stored transaction and its record in the Log.
-func (t *teller) stepOf(x *transaction) Step {
+func (b *builder) stepOf(x *transaction) Step {
 	s := Step{What: StepRun, Observer: x.name(), On: x.on, Start: x.start, Commit: x.commit, Wrote: x.wrote}
 	switch {
 	case x.load:
@@ -141,47 +141,47 @@ func (t *teller) stepOf(x *transaction) Step {
 		s.What, s.On = StepAgain, ""
 	}
 	slices.SortFunc(s.Wrote, func(a, b Write) int { return cmp.Compare(a.Column, b.Column) })
-	if list := t.attempts[x.start]; len(list) > 0 {
-		s.addMemory(list[0])
+	if list := b.attempts[x.start]; len(list) > 0 {
+		s.addAttempt(list[0])
 		return s
 	}
-	if x.load && x.commit == t.evidence.loaded && t.loadedAt != 0 {
-		s.Ended = exact(x.commit, t.loadedAt)
+	if x.load && x.commit == b.stored.loaded && b.loadedAt != 0 {
+		s.Ended = exact(x.commit, b.loadedAt)
 		return s
 	}
-	s.Ended = t.source.moment(max(x.commit, x.start))
+	s.Ended = b.source.moment(max(x.commit, x.start))
 	return s
 }
 
-func (t *teller) stepOfMemory(m memory) Step {
-	s := Step{What: StepRun, Start: m.start, Commit: m.commit}
-	s.addMemory(m)
+func stepOfAttempt(a attempt) Step {
+	s := Step{What: StepRun, Start: a.start, Commit: a.commit}
+	s.addAttempt(a)
 	return s
 }
 
-func (s *Step) addMemory(m memory) {
-	s.Observer, s.On, s.Batch = m.observer, m.on, int(m.batch)
-	waited, took := milliseconds(m.waited), milliseconds(time.Duration(m.end-m.began))
+func (s *Step) addAttempt(a attempt) {
+	s.Observer, s.On, s.Batch = a.observer, a.on, int(a.batch)
+	waited, took := milliseconds(a.waited), milliseconds(time.Duration(a.end-a.began))
 	s.WaitedMS, s.TookMS = &waited, &took
-	s.Commit = max(s.Commit, m.commit)
-	s.Ended = exact(max(s.Commit, s.Start), m.end)
+	s.Commit = max(s.Commit, a.commit)
+	s.Ended = exact(max(s.Commit, s.Start), a.end)
 	switch {
-	case m.err == "":
-	case m.conflict:
-		s.What, s.Error = StepConflict, m.err
+	case a.err == "":
+	case a.conflict:
+		s.What, s.Error = StepConflict, a.err
 	default:
-		s.What, s.Error = StepFailure, m.err
+		s.What, s.Error = StepFailure, a.err
 	}
 }
 
-// date sets the time since the load for each step.
-func (t *teller) date() {
-	j := t.journey
-	loaded := t.source.moment(t.evidence.loaded)
-	if t.loadedAt != 0 {
-		loaded = exact(t.evidence.loaded, t.loadedAt)
+// setTimes sets the time since the load for each step.
+func (b *builder) setTimes() {
+	j := b.journey
+	loaded := b.source.moment(b.stored.loaded)
+	if b.loadedAt != 0 {
+		loaded = exact(b.stored.loaded, b.loadedAt)
 	}
-	j.Loaded, j.Recorded = &loaded, t.loadedAt != 0
+	j.Loaded, j.Recorded = &loaded, b.loadedAt != 0
 	for i := range j.Steps {
 		s := &j.Steps[i]
 		if loaded.At != nil && s.Ended.At != nil {
