@@ -31,10 +31,10 @@ type Crawler struct {
 	compiling sync.Mutex         // held while a large robots.txt is compiled; see rulesroom.go
 	bare      map[string][]Found // seeds without a scheme, with http, by their https host; removed once added
 
-	news    chan struct{}     // holds one value if Wake was called
-	results chan func() error // of finished goroutines; call with mu held
-	flatOut flatOut
-	workers sync.WaitGroup
+	news      chan struct{}     // holds one value if Wake was called
+	results   chan func() error // of finished goroutines; call with mu held
+	fullSpeed fullSpeed
+	workers   sync.WaitGroup
 
 	// mu guards the fields below. It is never held over anything that can block.
 	mu        sync.Mutex

@@ -59,7 +59,7 @@ type Options struct {
 	// the place of Quiesce.
 	Share Share
 	// Loading is told that pages come as fast as they can be loaded, until end is called
-	// (flatout.go). May be nil.
+	// (fullspeed.go). May be nil.
 	Loading func() (end func())
 	// Loaded receives the fetches that belong to no job but are part of the index:
 	// those of robots.txt files at their own URL. May be nil.

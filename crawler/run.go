@@ -19,7 +19,7 @@ import (
 func (c *Crawler) Run(ctx context.Context) error {
 	c.begin(ctx)
 	defer c.abort()
-	defer c.flatOut.stop()
+	defer c.fullSpeed.stop()
 	stop := ctx.Done()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -30,7 +30,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 			break
 		}
 		c.watchSpeed(time.Now())
-		timer.Reset(c.flatOut.wait(wait))
+		timer.Reset(c.fullSpeed.wait(wait))
 		select {
 		case apply := <-c.results:
 			c.apply(apply)

@@ -12,9 +12,9 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// TestFlatOut: a crawl says that it is loading while all its requests are under way and pages come
+// TestFullSpeed: a crawl says that it is loading while all its requests are under way and pages come
 // fast: not if they come slowly, and no longer when servers stop answering. One processor counts.
-func TestFlatOut(t *testing.T) {
+func TestFullSpeed(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, c := range []struct {
 		name        string
@@ -58,7 +58,7 @@ func TestFlatOut(t *testing.T) {
 					t.Fatal(err)
 				}
 				for i := range loading {
-					loading[i] = loading[i].Truncate(flatOutWindow)
+					loading[i] = loading[i].Truncate(fullSpeedWindow)
 				}
 				if !slices.Equal(loading, c.want) {
 					t.Errorf("it began and ended to load after %v, want %v", loading, c.want)
