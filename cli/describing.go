@@ -30,7 +30,7 @@ type describing struct {
 func (a *app) describe(ctx context.Context, to describer, repo *repository.Repository) *describing {
 	d := new(describing)
 	ctx, d.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	last := repo.Pulse()
+	last := repo.Sample()
 	self := oracle.Description{Role: a.command, Place: repo.Dir(), Index: a.cfg.Index}
 	a.tell(ctx, to, self)
 	d.work.Go(func() {
@@ -42,7 +42,7 @@ func (a *app) describe(ctx context.Context, to describer, repo *repository.Repos
 				return
 			case <-ticker.C:
 			}
-			now := repo.Pulse()
+			now := repo.Sample()
 			self.Rates = rates(&last, &now)
 			a.tell(ctx, to, self)
 			last = now
@@ -64,12 +64,12 @@ func (d *describing) stop() {
 }
 
 // rates are what a process did per second between two moments.
-func rates(from, to *repository.Pulse) map[string]float64 {
+func rates(from, to *repository.Sample) map[string]float64 {
 	took := to.Time.Sub(from.Time).Seconds()
 	if took <= 0 {
 		return nil
 	}
-	runs := func(p *repository.Pulse) (n int64) {
+	runs := func(p *repository.Sample) (n int64) {
 		for _, o := range p.Observers {
 			n += o.Runs
 		}
@@ -85,9 +85,9 @@ func rates(from, to *repository.Pulse) map[string]float64 {
 
 // process describes this process as the holder of a data directory.
 func (s *session) process() oracle.Process {
-	p, now := oracle.NewProcess(""), s.repo.Pulse()
+	p, now := oracle.NewProcess(""), s.repo.Sample()
 	p.PID, p.Since = os.Getpid(), now.Opened
 	p.Role, p.Place, p.Index = s.app.command, s.repo.Dir(), s.app.cfg.Index
-	p.Rates = rates(&repository.Pulse{Time: now.Opened}, &now)
+	p.Rates = rates(&repository.Sample{Time: now.Opened}, &now)
 	return p
 }

@@ -103,7 +103,7 @@ func TestPipelineOfAnotherProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			told, is := source.Pulse(), s.repo.Pulse()
+			told, is := source.Sample(), s.repo.Sample()
 			if told.Found != is.Found || told.Waiting != is.Waiting || len(told.Observers) != len(is.Observers) || told.NotReady != nil {
 				t.Errorf("told %+v\nwant %+v", told, is)
 			}
@@ -125,7 +125,7 @@ func TestPipelineOfAnotherProcess(t *testing.T) {
 	if err := s.close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	told := source.Pulse()
+	told := source.Sample()
 	if !errors.Is(told.NotReady, remote.ErrNotTold) || told.Found.N() != 3 || time.Since(told.Time) > time.Minute {
 		t.Errorf("of a process that is gone it is told %+v", told)
 	}

@@ -23,7 +23,7 @@ type standbySource struct {
 	st *standby
 
 	mu    sync.Mutex
-	last  repository.Pulse
+	last  repository.Sample
 	found []observers.Found // the newest, ascending, from one process after another
 }
 
@@ -37,12 +37,12 @@ func (s *standbySource) use(do func(*place) error) error {
 	return do(p)
 }
 
-// Pulse returns the last pulse, marked as unknown, while no process holds the directory.
-func (s *standbySource) Pulse() repository.Pulse {
+// Sample returns the last sample, marked as unknown, while no process holds the directory.
+func (s *standbySource) Sample() repository.Sample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := s.use(func(p *place) error {
-		s.last = p.source.Pulse()
+		s.last = p.source.Sample()
 		var since time.Time
 		if n := len(s.found); n > 0 {
 			since = s.found[n-1].At

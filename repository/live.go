@@ -15,9 +15,9 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// Pulse is the state of the pipeline at one moment. It costs little, because all of it is in
+// Sample is the state of the pipeline at one moment. It costs little, because all of it is in
 // memory.
-type Pulse struct {
+type Sample struct {
 	Time      time.Time
 	Opened    time.Time      // when the repository was opened: all counts begin there
 	Observers []notify.Stats // in the order in which they were registered
@@ -42,12 +42,12 @@ type Transactions struct {
 	Running                                                           int64
 }
 
-// Pulse returns the current state of the pipeline.
-func (r *Repository) Pulse() Pulse {
+// Sample returns the current state of the pipeline.
+func (r *Repository) Sample() Sample {
 	now := time.Now()
 	stats := r.observerStats()
 	c := r.db.Counters()
-	return Pulse{
+	return Sample{
 		Time: now, Opened: r.opened, Observers: stats, Found: r.tracker.All(), Waiting: r.tracker.Waiting(),
 		Txns: Transactions{
 			Begun: c.Begun.Load(), Committed: c.Committed.Load(), Conflicts: c.Conflicts.Load(),

@@ -154,7 +154,7 @@ func TestSharedLeasesMove(t *testing.T) {
 	f := newFleet(t)
 	loader := f.join(false)
 	workers := []*member{f.worker(), f.worker()}
-	if !loader.Pulse().Elsewhere || workers[0].Pulse().Elsewhere {
+	if !loader.Sample().Elsewhere || workers[0].Sample().Elsewhere {
 		t.Error("workers run the observers, and a loader does not")
 	}
 	rounds := testenv.Size(2, 4, 20)

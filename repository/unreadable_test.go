@@ -17,7 +17,7 @@ func TestUnreadable(t *testing.T) {
 	if got := statsOf(t, r).Unreadable; got != one {
 		t.Errorf("stats count %+v", got)
 	}
-	if got := r.Pulse().Unreadable; got != one {
+	if got := r.Sample().Unreadable; got != one {
 		t.Errorf("since the process began: %+v", got)
 	}
 	closeNow(t, r)
@@ -27,7 +27,7 @@ func TestUnreadable(t *testing.T) {
 	if got := statsOf(t, r).Unreadable; got != one {
 		t.Errorf("stats of the next process count %+v", got)
 	}
-	if got := r.Pulse().Unreadable; got != (observers.Unreadable{}) {
+	if got := r.Sample().Unreadable; got != (observers.Unreadable{}) {
 		t.Errorf("since the next process began: %+v", got)
 	}
 	closeNow(t, r)

@@ -141,7 +141,7 @@ func TestVeryManyLinksInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 			for some := int64(rng.IntN(15)); ; { // any moment will do
-				p := r.Pulse()
+				p := r.Sample()
 				idle := !slices.ContainsFunc(p.Observers, func(o notify.Stats) bool { return o.Backlog > 0 })
 				if idle || p.Txns.Committed >= some {
 					break

@@ -162,7 +162,7 @@ func (d *deployment) follow(w *child, ready chan<- struct{}) {
 			return
 		case <-ticker.C:
 		}
-		p, err := askPulse(d.ctx, d.data(w.name))
+		p, err := askLive(d.ctx, d.data(w.name))
 		if w.hasEnded() {
 			return // another process may have answered
 		}
@@ -179,9 +179,9 @@ func (d *deployment) follow(w *child, ready chan<- struct{}) {
 	}
 }
 
-// pulse is the part of the answer to the request live that counts here.
-type pulse struct {
-	Pulse struct {
+// liveAnswer is the part of the answer to the request live that counts here.
+type liveAnswer struct {
+	Sample struct {
 		Observers []struct {
 			Observer string
 			Rows     int64
@@ -192,8 +192,8 @@ type pulse struct {
 // interprets is the observer that handles each page once.
 const interprets = "document"
 
-func (p *pulse) count(shared map[string]bool) (rows, pages int64) {
-	for _, o := range p.Pulse.Observers {
+func (p *liveAnswer) count(shared map[string]bool) (rows, pages int64) {
+	for _, o := range p.Sample.Observers {
 		if shared[o.Observer] {
 			rows += o.Rows
 		}
@@ -207,8 +207,8 @@ func (p *pulse) count(shared map[string]bool) (rows, pages int64) {
 // never is a time after which nothing became searchable: the answer lists no pages then.
 const never = `{"since":"9999-01-01T00:00:00Z"}`
 
-// askPulse asks the process with a data directory, as `indexer serve` does.
-func askPulse(ctx context.Context, dir string) (*pulse, error) {
+// askLive asks the process with a data directory, as `indexer serve` does.
+func askLive(ctx context.Context, dir string) (*liveAnswer, error) {
 	out := &control.Buffer{Most: 1 << 20}
 	status, err := control.Ask(ctx, dir, control.Request{Command: "live", Args: []string{never}}, out, io.Discard)
 	if err != nil {
@@ -217,6 +217,6 @@ func askPulse(ctx context.Context, dir string) (*pulse, error) {
 	if status != 0 {
 		return nil, fmt.Errorf("the process in %s does not say what it does: status %d", dir, status)
 	}
-	p := new(pulse)
+	p := new(liveAnswer)
 	return p, json.Unmarshal(out.Bytes(), p)
 }

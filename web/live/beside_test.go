@@ -108,12 +108,12 @@ type handed struct {
 	broken
 
 	mu        sync.Mutex
-	now       repository.Pulse
+	now       repository.Sample
 	note      string
 	elsewhere bool
 }
 
-func (h *handed) Pulse() repository.Pulse {
+func (h *handed) Sample() repository.Sample {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.now
@@ -148,7 +148,7 @@ func TestPipelineChangesHands(t *testing.T) {
 		observer := func(rows int64, backlog int) []notify.Stats {
 			return []notify.Stats{{Observer: "document", Rows: rows, Backlog: backlog}}
 		}
-		source := &handed{now: repository.Pulse{Opened: begun, Observers: observer(100, 7), Waiting: 5}, elsewhere: true}
+		source := &handed{now: repository.Sample{Opened: begun, Observers: observer(100, 7), Waiting: 5}, elsewhere: true}
 		l, err := live.New(source, live.Options{
 			Search: func(context.Context) error { return nil }, Elsewhere: source.isElsewhere, Notes: source.notes,
 		})
@@ -169,7 +169,7 @@ func TestPipelineChangesHands(t *testing.T) {
 				source.note = "changing"
 			}, []string{`data-state="warn"`, "changing hands", `fresh/waiting">–<`, `o/document/backlog">–<`, `data-text="backlog">–<`, `data-is=""`}, http.StatusOK},
 			{"this process has it", func() {
-				source.now = repository.Pulse{Opened: time.Now(), Observers: observer(1, 0)}
+				source.now = repository.Sample{Opened: time.Now(), Observers: observer(1, 0)}
 				source.note, source.elsewhere = "", false
 			}, []string{`data-state="good"`, `fresh/waiting">0<`, `o/document/backlog">0<`, `o/document/rate">0/s<`}, http.StatusOK},
 			{"it stops here", func() { source.now.NotReady = notify.ErrStopped }, []string{`data-state="bad"`}, http.StatusServiceUnavailable},

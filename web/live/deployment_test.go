@@ -16,8 +16,8 @@ type sharing struct {
 	waiting map[string]int
 }
 
-func (s sharing) Pulse() repository.Pulse {
-	p := s.watched.Pulse()
+func (s sharing) Sample() repository.Sample {
+	p := s.watched.Sample()
 	p.Elsewhere = true
 	return p
 }

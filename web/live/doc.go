@@ -11,7 +11,7 @@
 // Mount it in a web.Server, which adds security headers and credentials, or use it
 // alone. Invariants:
 //
-//  1. One goroutine takes the pulse once a second, however many clients there are, and
+//  1. One goroutine takes a sample once a second, however many clients there are, and
 //     encodes it once for all of them. Close ends the goroutine and all clients, and
 //     waits for them.
 //  2. Everything is bounded: the points by age, the clients by number, each write to a

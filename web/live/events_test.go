@@ -196,11 +196,11 @@ func TestHostileHostNames(t *testing.T) {
 	}
 }
 
-// broken is a source that can only take a pulse.
+// broken is a source that can only take a sample.
 type broken struct{ notReady error }
 
-func (b broken) Pulse() repository.Pulse {
-	return repository.Pulse{Time: time.Now(), NotReady: b.notReady, Observers: []notify.Stats{{Observer: "unheard-of", Backlog: 3}}}
+func (b broken) Sample() repository.Sample {
+	return repository.Sample{Time: time.Now(), NotReady: b.notReady, Observers: []notify.Stats{{Observer: "unheard-of", Backlog: 3}}}
 }
 func (broken) FoundSince(time.Time) observers.Latency { return observers.Latency{} }
 func (broken) Space() (repository.Space, error) {

@@ -86,7 +86,7 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	s := sampler{to}
 	v := c.monitor.refresh(slowAge)
-	p := withWaiting(c.monitor.source.Pulse(), v.waiting)
+	p := withWaiting(c.monitor.source.Sample(), v.waiting)
 	for _, o := range p.Observers {
 		s.observer(o)
 	}

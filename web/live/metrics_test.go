@@ -72,7 +72,7 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 	f := families(t, text)
-	for _, o := range r.Pulse().Observers {
+	for _, o := range r.Sample().Observers {
 		for name, want := range map[string]float64{
 			"runs_total": float64(o.Runs), "rows_total": float64(o.Rows), "backlog_rows": 0, "dead_letters": 0, "conflicts_total": float64(o.Conflicts), "retries_total": float64(o.Retries),
 		} {

@@ -46,7 +46,7 @@ type slow struct {
 	err      error // of the last reading; what failed keeps its old value
 }
 
-// monitor takes the pulse once a second and wakes the clients.
+// monitor takes a sample once a second and wakes the clients.
 type monitor struct {
 	source Source
 	notes  func() []string
@@ -55,9 +55,9 @@ type monitor struct {
 	mu      sync.Mutex
 	seq     int64
 	points  []point
-	pulses  []repository.Pulse // the last spanOver+1 of one opening of the store, newest last
-	message []byte             // of the newest pulse
-	fresh   chan struct{}      // closed and replaced with each pulse
+	samples []repository.Sample // the last spanOver+1 of one opening of the store, newest last
+	message []byte              // of the newest sample
+	fresh   chan struct{}       // closed and replaced with each sample
 	clients int
 
 	reading sync.Mutex    // held during a slow reading
@@ -96,18 +96,18 @@ func (m *monitor) run() {
 	}
 }
 
-// tick takes the pulse and encodes the message to the clients.
+// tick takes a sample and encodes the message to the clients.
 func (m *monitor) tick() {
-	p := m.source.Pulse()
+	p := m.source.Sample()
 	pt := newPoint(p.Time, m.source.FoundSince(m.lastTime(p.Time)))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !isUnknown(p) {
 		pt.Backlog = backlog(m.counted(p))
 	}
-	if n := len(m.pulses); n > 0 && !m.pulses[n-1].Opened.Equal(p.Opened) {
-		// Pulses now come from another process, whose counters started at zero.
-		m.pulses = nil
+	if n := len(m.samples); n > 0 && !m.samples[n-1].Opened.Equal(p.Opened) {
+		// Samples now come from another process, whose counters started at zero.
+		m.samples = nil
 		select {
 		case m.another <- struct{}{}:
 		default:
@@ -116,18 +116,18 @@ func (m *monitor) tick() {
 	m.seq++
 	pt.Seq = m.seq
 	m.points = newest(append(m.points, pt), int(keep/every))
-	m.pulses = newest(append(m.pulses, p), spanOver+1)
+	m.samples = newest(append(m.samples, p), spanOver+1)
 	m.message = encodeView(m.viewLocked())
 	close(m.fresh)
 	m.fresh = make(chan struct{})
 }
 
-// lastTime returns the time of the newest pulse, or first if there is none yet.
+// lastTime returns the time of the newest sample, or first if there is none yet.
 func (m *monitor) lastTime(first time.Time) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if n := len(m.pulses); n > 0 {
-		return m.pulses[n-1].Time
+	if n := len(m.samples); n > 0 {
+		return m.samples[n-1].Time
 	}
 	return first
 }
@@ -145,11 +145,13 @@ func newPoint(at time.Time, l observers.Latency) point {
 // newest returns the last entries of a list, at most most.
 func newest[T any](list []T, most int) []T { return list[max(len(list)-most, 0):] }
 
-// counted returns a pulse with the rows that wait for observers of other processes, if these run
+// counted returns a sample with the rows that wait for observers of other processes, if these run
 // them. The caller holds mu.
-func (m *monitor) counted(p repository.Pulse) repository.Pulse { return withWaiting(p, m.slow.waiting) }
+func (m *monitor) counted(p repository.Sample) repository.Sample {
+	return withWaiting(p, m.slow.waiting)
+}
 
-func withWaiting(p repository.Pulse, waiting map[string]int) repository.Pulse {
+func withWaiting(p repository.Sample, waiting map[string]int) repository.Sample {
 	if !p.Elsewhere {
 		return p
 	}
@@ -160,7 +162,7 @@ func withWaiting(p repository.Pulse, waiting map[string]int) repository.Pulse {
 	return p
 }
 
-func backlog(p repository.Pulse) (n int) {
+func backlog(p repository.Sample) (n int) {
 	for _, o := range p.Observers {
 		n += o.Backlog
 	}
@@ -235,7 +237,7 @@ func (s *slow) readFrom(ctx context.Context, source Source) error {
 		s.dead = dead
 	}
 	var waitingErr error
-	if source.Pulse().Elsewhere {
+	if source.Sample().Elsewhere {
 		var waiting map[string]int
 		if waiting, waitingErr = source.Waiting(ctx); waitingErr == nil {
 			s.waiting = waiting

@@ -11,13 +11,13 @@ import (
 
 // Source provides the figures. *repository.Repository implements all of it but Frontier.
 type Source interface {
-	// Pulse and FoundSince are cheap: they are called every second.
-	Pulse() repository.Pulse
+	// Sample and FoundSince are cheap: they are called every second.
+	Sample() repository.Sample
 	FoundSince(time.Time) observers.Latency
 	// Space, DeadCount, Waiting and Frontier cost a scan.
 	Space() (repository.Space, error)
 	DeadCount(ctx context.Context) (map[string]int, error)
-	// Waiting counts the rows that wait, by observer, if Pulse says that other processes run
+	// Waiting counts the rows that wait, by observer, if Sample says that other processes run
 	// the observers.
 	Waiting(ctx context.Context) (map[string]int, error)
 	// Frontier describes the crawl, with at most the given number of hosts; nil if there
@@ -25,7 +25,7 @@ type Source interface {
 	Frontier(ctx context.Context, hosts int) (*Frontier, error)
 }
 
-// ErrUnknown is wrapped in NotReady of a pulse that is out of date, because the pipeline
+// ErrUnknown is wrapped in NotReady of a sample that is out of date, because the pipeline
 // cannot be reached: it may be running well, and its backlog may be done.
 var ErrUnknown = errors.New("currently unknown")
 

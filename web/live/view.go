@@ -38,9 +38,9 @@ type hostRow struct {
 	Why      string `json:"why"`
 }
 
-// viewLocked makes the view. The caller holds mu and has taken at least one pulse.
+// viewLocked makes the view. The caller holds mu and has taken at least one sample.
 func (m *monitor) viewLocked() view {
-	now := m.counted(m.pulses[len(m.pulses)-1])
+	now := m.counted(m.samples[len(m.samples)-1])
 	v := view{
 		At:   now.Time.UTC().Format("15:04:05") + " UTC",
 		Text: make(map[string]string), Level: make(map[string]string), Bars: make(map[string]float64), Hosts: []hostRow{}, Noted: []string{},
@@ -63,15 +63,15 @@ func (m *monitor) viewLocked() view {
 	return v
 }
 
-// isUnknown reports whether a pulse is out of date.
-func isUnknown(p repository.Pulse) bool { return errors.Is(p.NotReady, ErrUnknown) }
+// isUnknown reports whether a sample is out of date.
+func isUnknown(p repository.Sample) bool { return errors.Is(p.NotReady, ErrUnknown) }
 
 // unknown stands for a value that is not known.
 const unknown = "–"
 
-// forget removes the momentary values of a pulse that is out of date. Counts and durations
+// forget removes the momentary values of a sample that is out of date. Counts and durations
 // stay.
-func (v *view) forget(old repository.Pulse) {
+func (v *view) forget(old repository.Sample) {
 	for _, name := range []string{"fresh/waiting", "fresh/rate", "backlog", "frontier/speed"} {
 		v.Text[name] = unknown
 	}
@@ -87,7 +87,7 @@ func (v *view) forget(old repository.Pulse) {
 // leaveOut removes the figures of a process that runs no observers: they would show an idle
 // pipeline while others work. What the shared store knows stays: the rows that wait, if they
 // were counted, and the dead letters.
-func (v *view) leaveOut(now repository.Pulse, counted bool) {
+func (v *view) leaveOut(now repository.Sample, counted bool) {
 	v.Noted = append(v.Noted, "Other processes of the deployment run the observers: `indexer status` shows what they do. Here are the rows that wait in the store, counted every few seconds.")
 	v.Text["space/store"] = "not on this machine"
 	v.Text["committed"], v.Text["conflicts"] = unknown+" transactions committed", unknown+" conflicts"
@@ -105,7 +105,7 @@ func (v *view) leaveOut(now repository.Pulse, counted bool) {
 	}
 }
 
-func (v *view) addState(now repository.Pulse, f *Frontier) {
+func (v *view) addState(now repository.Sample, f *Frontier) {
 	switch {
 	case errors.Is(now.NotReady, notify.ErrPaused):
 		v.State, v.Text["state"] = "warn", "paused: no observers run"
@@ -124,7 +124,7 @@ func (v *view) addState(now repository.Pulse, f *Frontier) {
 
 // addFreshness adds the time until pages are searchable: over the last ten minutes or, if
 // no page became searchable in them, since the process started.
-func (v *view) addFreshness(m *monitor, now repository.Pulse) {
+func (v *view) addFreshness(m *monitor, now repository.Sample) {
 	l := m.source.FoundSince(now.Time.Add(-keep))
 	v.Text["fresh/over"] = "the last 10 minutes"
 	if l.N == 0 {
@@ -146,15 +146,15 @@ func (v *view) addFreshness(m *monitor, now repository.Pulse) {
 	}
 }
 
-// before returns the pulse from the given number of ticks ago, or the oldest one, and
+// before returns the sample from the given number of ticks ago, or the oldest one, and
 // its age in seconds.
-func (m *monitor) before(ticks int) (p repository.Pulse, seconds float64) {
-	n := len(m.pulses)
-	p = m.pulses[max(n-1-ticks, 0)]
-	return p, m.pulses[n-1].Time.Sub(p.Time).Seconds()
+func (m *monitor) before(ticks int) (p repository.Sample, seconds float64) {
+	n := len(m.samples)
+	p = m.samples[max(n-1-ticks, 0)]
+	return p, m.samples[n-1].Time.Sub(p.Time).Seconds()
 }
 
-func (v *view) addObservers(m *monitor, now repository.Pulse) {
+func (v *view) addObservers(m *monitor, now repository.Sample) {
 	most := 1
 	for _, o := range now.Observers {
 		most = max(most, o.Backlog)
@@ -174,7 +174,7 @@ func (v *view) addObservers(m *monitor, now repository.Pulse) {
 				v.Level[o.Observer] = "busy"
 			}
 		}
-		if i < len(earlier.Observers) { // the first pulses of another process have no observers
+		if i < len(earlier.Observers) { // the first samples of another process have no observers
 			if t := o.Took.Since(earlier.Observers[i].Took); t.N() > 0 {
 				took, waited = t, o.Waited.Since(earlier.Observers[i].Waited)
 			}

@@ -25,7 +25,7 @@ type liveRequest struct {
 
 // liveReport answers a liveRequest.
 type liveReport struct {
-	Pulse    repository.Pulse  `json:"pulse"` // without NotReady
+	Sample   repository.Sample `json:"pulse"` // without NotReady
 	NotReady string            `json:"not_ready,omitempty"`
 	Paused   bool              `json:"paused,omitempty"` // the reason is that the pipeline is paused
 	Found    []observers.Found `json:"found,omitempty"`
@@ -43,9 +43,9 @@ func AnswerPipeline(ctx context.Context, from Source, argument string, w io.Writ
 	if json.Unmarshal([]byte(argument), &q) != nil {
 		return ErrRequest
 	}
-	r := liveReport{Pulse: from.Pulse(), Found: from.Found(q.Since)}
-	if err := r.Pulse.NotReady; err != nil {
-		r.NotReady, r.Paused, r.Pulse.NotReady = err.Error(), errors.Is(err, notify.ErrPaused), nil
+	r := liveReport{Sample: from.Sample(), Found: from.Found(q.Since)}
+	if err := r.Sample.NotReady; err != nil {
+		r.NotReady, r.Paused, r.Sample.NotReady = err.Error(), errors.Is(err, notify.ErrPaused), nil
 	}
 	if q.Slow {
 		space, err := from.Space()
@@ -73,16 +73,16 @@ type Source interface {
 }
 
 // Pipeline is the Source of a server for the pipeline of another process. It requests each
-// pulse from that process, which answers with AnswerPipeline, and remembers the last
+// sample from that process, which answers with AnswerPipeline, and remembers the last
 // answer.
 type Pipeline struct {
 	ask Ask
 	ctx context.Context // of the server
 
-	asking sync.Mutex // held while a pulse is requested
+	asking sync.Mutex // held while a sample is requested
 
 	mu    sync.Mutex
-	last  repository.Pulse  // the newest answer
+	last  repository.Sample // the newest answer
 	found []observers.Found // the newest, ascending
 	slow  liveReport        // the newest answer to a request with Slow
 }
@@ -120,8 +120,8 @@ func (p *Pipeline) request(ctx context.Context, q liveRequest) (*liveReport, err
 	return r, nil
 }
 
-// Pulse requests the pulse. If that fails, it returns the last one, marked as unknown.
-func (p *Pipeline) Pulse() repository.Pulse {
+// Sample requests a sample. If that fails, it returns the last one, marked as unknown.
+func (p *Pipeline) Sample() repository.Sample {
 	p.asking.Lock()
 	defer p.asking.Unlock()
 	p.mu.Lock()
@@ -138,7 +138,7 @@ func (p *Pipeline) Pulse() repository.Pulse {
 		last.Time, last.NotReady = time.Now(), ErrNotTold
 		return last
 	}
-	p.last = r.Pulse
+	p.last = r.Sample
 	switch {
 	case r.Paused:
 		p.last.NotReady = notify.ErrPaused

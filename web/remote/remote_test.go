@@ -214,9 +214,9 @@ func TestPipeline(t *testing.T) {
 		t.Errorf("before Space: %v", err)
 	}
 	for range 2 { // the second request adds no page
-		pulse := p.Pulse()
-		if pulse.NotReady != nil || pulse.Waiting != 0 || pulse.Found.N() != 2 {
-			t.Errorf("%+v, with %d pages", pulse, pulse.Found.N())
+		sample := p.Sample()
+		if sample.NotReady != nil || sample.Waiting != 0 || sample.Found.N() != 2 {
+			t.Errorf("%+v, with %d pages", sample, sample.Found.N())
 		}
 		if found := p.Found(time.Time{}); len(found) != 2 {
 			t.Errorf("found %v", found)
@@ -234,13 +234,13 @@ func TestPipeline(t *testing.T) {
 		t.Errorf("dead letters %v, %v; frontier %+v, %v", dead, deadErr, front, frontErr)
 	}
 	for _, notReady = range []error{notify.ErrPaused, errors.New("no space left")} {
-		if got := p.Pulse().NotReady; got == nil || got.Error() != notReady.Error() || errors.Is(got, notify.ErrPaused) != errors.Is(notReady, notify.ErrPaused) {
+		if got := p.Sample().NotReady; got == nil || got.Error() != notReady.Error() || errors.Is(got, notify.ErrPaused) != errors.Is(notReady, notify.ErrPaused) {
 			t.Errorf("not ready because of %v, want %v", got, notReady)
 		}
 	}
 	reachable = false
-	if pulse := p.Pulse(); !errors.Is(pulse.NotReady, live.ErrUnknown) || pulse.Found.N() != 2 {
-		t.Errorf("unreachable: %v, with %d pages", pulse.NotReady, pulse.Found.N())
+	if sample := p.Sample(); !errors.Is(sample.NotReady, live.ErrUnknown) || sample.Found.N() != 2 {
+		t.Errorf("unreachable: %v, with %d pages", sample.NotReady, sample.Found.N())
 	}
 	if _, err := p.Space(); !errors.Is(err, remote.ErrNotTold) || !errors.Is(err, control.ErrNobody) {
 		t.Errorf("unreachable: %v", err)
@@ -253,8 +253,8 @@ type unready struct {
 	why error
 }
 
-func (u unready) Pulse() repository.Pulse {
-	p := u.source.Pulse()
+func (u unready) Sample() repository.Sample {
+	p := u.source.Sample()
 	p.NotReady = u.why
 	return p
 }
@@ -262,7 +262,7 @@ func (u unready) Pulse() repository.Pulse {
 // busy is the source of a crawl whose queue is too long to be read.
 type busy struct{ remote.Source }
 
-func (busy) Pulse() repository.Pulse           { return repository.Pulse{} }
+func (busy) Sample() repository.Sample         { return repository.Sample{} }
 func (busy) Found(time.Time) []observers.Found { return nil }
 func (busy) Space() (repository.Space, error)  { return repository.Space{Store: 1}, nil }
 func (busy) DeadCount(context.Context) (map[string]int, error) {
