@@ -194,13 +194,12 @@ func (l leasedRuns) Leave() {
 // runShared is run for a table that other processes use as well.
 func (p *Pipeline) runShared(ctx context.Context, batch []*entry) {
 	o := &p.registry.list[batch[0].observer]
-	began := time.Now()
 	claimed, err := p.claim(ctx, o, batch)
 	switch {
 	case err != nil:
 		p.noteStoreFailure(err)
 		p.unlock(ctx, claimed)
-		p.ended(ctx, o, claimed, began, time.Since(began), 0, err)
+		p.ended(ctx, o, claimed, Attempt{Err: err})
 	case len(claimed) > 0:
 		p.runClaimed(ctx, claimed)
 	}

@@ -2,7 +2,6 @@ package notify
 
 import (
 	"testing"
-	"time"
 
 	"github.com/webindexer/indexer/txn"
 )
@@ -40,7 +39,7 @@ func TestClaim(t *testing.T) {
 	m.p.queue.add([]txn.Notification{sum}, false)
 	batch := m.p.queue.pick(nil)
 	f.leader.Store(m.process) // again, after it had lost the lease during the run
-	m.p.ended(t.Context(), &m.p.registry.list[batch[0].observer], batch, time.Now(), 0, 0, ErrNotHeld)
+	m.p.ended(t.Context(), &m.p.registry.list[batch[0].observer], batch, Attempt{Err: ErrNotHeld})
 	if n := len(m.p.queue.entries); n > 0 {
 		t.Errorf("after a run that lost the lease: %d rows are in the queue", n)
 	}

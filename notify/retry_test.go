@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/webindexer/indexer/txn"
 )
@@ -85,7 +84,7 @@ func TestNotTheRowsFault(t *testing.T) {
 			if len(batch) != 1 {
 				t.Fatalf("%v: %d rows are ready", err, len(batch))
 			}
-			r.p.ended(t.Context(), &r.p.registry.list[0], batch, time.Now(), 0, 0, fmt.Errorf("a test: %w", err))
+			r.p.ended(t.Context(), &r.p.registry.list[0], batch, Attempt{Err: fmt.Errorf("a test: %w", err)})
 		}
 		if err := s.Drain(t.Context(), nil); err != nil {
 			t.Fatal(err)

@@ -24,28 +24,28 @@ func (p *Pipeline) run(ctx context.Context, batch []*entry) {
 // runClaimed is run for rows that no other process has.
 func (p *Pipeline) runClaimed(ctx context.Context, batch []*entry) {
 	o := &p.registry.list[batch[0].observer]
-	began := time.Now()
-	t, err := tried{}, errGoexit
+	a := Attempt{Observer: o.Name, Began: time.Now(), Err: errGoexit}
+	a.Waited = a.Began.Sub(batch[0].since)
 	defer func() {
-		took := time.Since(began)
-		p.reportAttempt(o, batch, began, took, t, err)
+		a.Took = time.Since(a.Began)
+		p.report(batch, a)
 		if p.shared != nil {
 			p.unlock(ctx, batch)
 		}
-		p.ended(ctx, o, batch, began, took, len(t.rows), err)
+		p.ended(ctx, o, batch, a)
 	}()
-	err = p.attempt(ctx, o, batch, &t)
+	a.Err = p.attempt(ctx, o, batch, &a)
 }
 
 // ended returns the rows of a run to the queue.
-func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, began time.Time, took time.Duration, ran int, err error) {
-	m := &p.meters[batch[0].observer]
+func (p *Pipeline) ended(ctx context.Context, o *Observer, batch []*entry, a Attempt) {
+	m, err := &p.meters[batch[0].observer], a.Err
 	switch {
 	case err == nil:
-		if ran > 0 {
-			m.ran(ran, took, began.Sub(batch[0].since))
+		if len(a.Rows) > 0 {
+			m.ran(len(a.Rows), a.Took, a.Waited)
 			if p.opts.Events.Ran != nil {
-				p.opts.Events.Ran(o.Name, ran, took)
+				p.opts.Events.Ran(o.Name, len(a.Rows), a.Took)
 			}
 		}
 		p.queue.finished(batch)
@@ -81,9 +81,9 @@ func rowsOf(batch []*entry) []string {
 	return rows
 }
 
-// attempt runs the observer on a batch in one transaction and commits it. It
-// records the rows on which the observer ran; the rest had been handled before.
-func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *tried) error {
+// attempt runs the observer on a batch in one transaction and commits it. It sets the
+// timestamps of a, and the rows on which the observer ran; the rest had been handled before.
+func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, a *Attempt) error {
 	leased, err := p.enter(ctx, o, batch)
 	if err != nil {
 		return err
@@ -94,7 +94,7 @@ func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *
 		return fmt.Errorf("%w: %w", errBegin, err)
 	}
 	defer tx.Rollback()
-	t.start = tx.Start()
+	a.Start = tx.Start()
 	rows := make([]string, 0, len(batch))
 	for _, e := range batch {
 		open, err := p.needsRun(ctx, tx, o, e)
@@ -109,7 +109,7 @@ func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *
 	if len(rows) == 0 {
 		return nil
 	}
-	t.rows = rows
+	a.Rows = rows
 	if err := leased.Guard(ctx, tx); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, t *
 	if err := protect(ctx, o, tx, rows); err != nil {
 		return err
 	}
-	t.commit, err = tx.Commit(ctx)
+	a.Commit, err = tx.Commit(ctx)
 	return err
 }
 
@@ -173,22 +173,13 @@ type Attempt struct {
 	Err           error         // why it did not commit
 }
 
-// tried holds what attempt finds out on its way.
-type tried struct {
-	rows          []string // on which the observer ran; the rest had been handled before
-	start, commit uint64
-}
-
-// reportAttempt reports an attempt.
-func (p *Pipeline) reportAttempt(o *Observer, batch []*entry, began time.Time, took time.Duration, t tried, err error) {
-	if p.opts.Events.Tried == nil || err == nil && len(t.rows) == 0 || errors.Is(err, errEarly) {
+// report passes an attempt on to Events.Tried, unless there was nothing to run.
+func (p *Pipeline) report(batch []*entry, a Attempt) {
+	if p.opts.Events.Tried == nil || a.Err == nil && len(a.Rows) == 0 || errors.Is(a.Err, errEarly) {
 		return
 	}
-	if len(t.rows) == 0 {
-		t.rows = rowsOf(batch)
+	if len(a.Rows) == 0 {
+		a.Rows = rowsOf(batch)
 	}
-	p.opts.Events.Tried(Attempt{
-		Observer: o.Name, Rows: t.rows, Start: t.start, Commit: t.commit,
-		Began: began, Took: took, Waited: began.Sub(batch[0].since), Err: err,
-	})
+	p.opts.Events.Tried(a)
 }
