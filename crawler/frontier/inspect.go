@@ -86,21 +86,9 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := rules.Explain(ctx, u, i.Depth)
+	d, err := i.decide(ctx, tx, rules, u, &e)
 	if err != nil {
-		return nil, fmt.Errorf("frontier: rules for %s: %w", u, err)
-	}
-	if d.OK && (!known || e.Lapsed) {
-		why, err := newParameters(tx).explain(ctx, u)
-		if err != nil {
-			return nil, fmt.Errorf("frontier: parameters of %s: %w", u, err)
-		}
-		if why != "" {
-			d = scope.Decision{Rule: ParameterRule, Why: why}
-		}
-	}
-	if e.Resource {
-		d = scope.Decision{OK: true, Rule: ResourceRule, Why: whatResource(u, &e)}
+		return nil, err
 	}
 	i.Rule, i.Why = d.Rule, d.Why
 	host, err := i.readRobots(ctx, tx, u)
@@ -119,6 +107,27 @@ func Inspect(ctx context.Context, db *txn.DB, u page.URL) (*Inspection, error) {
 		i.NotFetched = beyond
 	}
 	return i, err
+}
+
+// decide returns what the current settings decide about the URL with this entry.
+func (i *Inspection) decide(ctx context.Context, tx *txn.Txn, rules *Rules, u page.URL, e *schema.FrontierEntry) (scope.Decision, error) {
+	d, err := rules.Explain(ctx, u, i.Depth)
+	if err != nil {
+		return d, fmt.Errorf("frontier: rules for %s: %w", u, err)
+	}
+	if d.OK && (i.State == unknownState || e.Lapsed) {
+		why, err := newParameters(tx).explain(ctx, u)
+		if err != nil {
+			return d, fmt.Errorf("frontier: parameters of %s: %w", u, err)
+		}
+		if why != "" {
+			d = scope.Decision{Rule: ParameterRule, Why: why}
+		}
+	}
+	if e.Resource {
+		d = scope.Decision{OK: true, Rule: resourceRule, Why: whatResource(u, e)}
+	}
+	return d, nil
 }
 
 // InspectAt returns what the crawl knew about a URL in the snapshot of a transaction;

@@ -15,9 +15,9 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// MaxSources is how many pages that lead to a URL are examined to say how the crawl
+// maxSources is how many pages that lead to a URL are examined to say how the crawl
 // could have found it.
-const MaxSources = 1000
+const maxSources = 1000
 
 // sources are the ways in which the crawl could have found a URL.
 type sources struct {
@@ -33,7 +33,7 @@ func findSources(ctx context.Context, tx *txn.Txn, u page.URL) (s sources, err e
 	for _, group := range []string{schema.GroupPointer, schema.GroupLink} {
 		n := 0
 		err := tx.ScanPrefix(ctx, group, schema.PairPrefix(u), func(row string, _ []txn.Version) error {
-			if n++; n > MaxSources {
+			if n++; n > maxSources {
 				return txn.ErrStop
 			}
 			_, from, err := schema.ParsePairRow(row)
@@ -84,7 +84,7 @@ func (s *sources) add(ctx context.Context, tx *txn.Txn, from page.URL, lead bool
 func (s *sources) whyUnknown(d scope.Decision) string {
 	switch {
 	case s.needed != "" && s.first == "":
-		return fmt.Sprintf("%s asked for it when it was rendered; it is about to be queued, or --exclude, a trap rule or the limit of %d resources of a host keeps it out", s.needed, MaxResourcesPerHost)
+		return fmt.Sprintf("%s asked for it when it was rendered; it is about to be queued, or --exclude, a trap rule or the limit of %d resources of a host keeps it out", s.needed, maxResourcesPerHost)
 	case !d.OK && d.Instead != "":
 		return fmt.Sprintf("it %s; the crawl takes %s instead", d.Why, d.Instead)
 	case !d.OK:

@@ -30,17 +30,17 @@ import (
 //     is a page of the crawl from then on. A page of the crawl never becomes a resource.
 //
 // A form has at most a few hundred inputs (package observers). The number of resources of a
-// host is bounded by MaxResourcesPerHost, so that pages that ask for something new each time
+// host is bounded by maxResourcesPerHost, so that pages that ask for something new each time
 // cannot make a crawl endless. A resource beyond that stays missing.
 //
 // What comes back means what semantics.md says. A resource that is HTML is therefore a page,
 // with a document in the index like any other.
 
-// MaxResourcesPerHost is how many resources of a host the frontier takes, over all runs.
-const MaxResourcesPerHost = 10_000
+// maxResourcesPerHost is how many resources of a host the frontier takes, over all runs.
+const maxResourcesPerHost = 10_000
 
-// ResourceRule is the rule by which the crawl takes a resource.
-const ResourceRule = "resource"
+// resourceRule is the rule by which the crawl takes a resource.
+const resourceRule = "resource"
 
 // resources offers what a page asked for when it was rendered.
 func (o *offers) resources(ctx context.Context, u page.URL, depth int) error {
@@ -118,7 +118,7 @@ func (o *offers) takeResource(ctx context.Context, f finding) error {
 	}
 	host := crawler.HostOf(f.url)
 	n, err := resourcesOf(ctx, o.tx, host)
-	if err != nil || n >= MaxResourcesPerHost {
+	if err != nil || n >= maxResourcesPerHost {
 		return err
 	}
 	o.tx.Set(host, schema.HostResources, strconv.AppendInt(nil, int64(n)+1, 10))

@@ -54,7 +54,7 @@ func (r *Rules) DecideResource(ctx context.Context, u page.URL) (scope.Decision,
 	}
 	d, err := r.Traps.Check(ctx, u)
 	if err == nil && (d.OK || d.Rule == "trap.session") {
-		d = scope.Decision{OK: true, Rule: ResourceRule, Why: "is needed by a page that is rendered"}
+		d = scope.Decision{OK: true, Rule: resourceRule, Why: "is needed by a page that is rendered"}
 	}
 	return d, err
 }
