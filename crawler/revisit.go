@@ -60,9 +60,9 @@ func (o *Revisits) judge(j Job, res fetch.Result, soft bool) Visit {
 	return v
 }
 
-// SoftNotFoundRule is the rule that withdraws a page that says "not found" with status
+// softNotFoundRule is the rule that withdraws a page that says "not found" with status
 // 200.
-const SoftNotFoundRule = "soft-404"
+const softNotFoundRule = "soft-404"
 
 func (o *Revisits) notFound(v *Visit, soft bool) {
 	what := "not found (404)"
@@ -76,7 +76,7 @@ func (o *Revisits) notFound(v *Visit, soft bool) {
 		o.after(v, o.GoneRetry, what+" for the first time; a second time takes it out of the index")
 		return
 	case soft && known:
-		v.Fetch, v.Withdrawn = Withdrawal(v.Job.URL, v.Result.Fetch.Time, SoftNotFoundRule), true
+		v.Fetch, v.Withdrawn = Withdrawal(v.Job.URL, v.Result.Fetch.Time, softNotFoundRule), true
 	case soft:
 		v.Fetch = page.Fetch{}
 	}
@@ -89,7 +89,7 @@ func wasPage(j *Job) bool { return j.Visits > j.Strikes && !j.Withdrawn }
 // takenBack is the visit that takes out of the index a page that turned out to say "not
 // found" after it was loaded.
 func (o *Revisits) takenBack(u page.URL, at time.Time) Visit {
-	w := withdrawal(Withdrawal(u, at, SoftNotFoundRule))
+	w := withdrawal(Withdrawal(u, at, softNotFoundRule))
 	v := Visit{Job: Job{URL: u}, Result: w, Fetch: w.Fetch, Withdrawn: true, Strikes: 1}
 	o.after(&v, o.MaxInterval, "not found (soft 404: it answers like a path that cannot exist); found out after it was loaded")
 	return v

@@ -99,7 +99,7 @@ type withdrawals struct {
 func (r *withdrawals) Record(_ context.Context, u page.URL, res *fetch.Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	gone := res.Fetch.Header.Get(WithdrawnHeader) != ""
+	gone := res.Fetch.Header.Get(withdrawnHeader) != ""
 	if gone && r.last[u] {
 		r.repeated++
 	}

@@ -282,7 +282,7 @@ type recorded struct {
 func (r *recorded) Record(_ context.Context, u page.URL, res *fetch.Result) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lines = append(r.lines, fmt.Sprintf("%s %d %s", u, res.Fetch.Status, res.Fetch.Header.Get(WithdrawnHeader)))
+	r.lines = append(r.lines, fmt.Sprintf("%s %d %s", u, res.Fetch.Status, res.Fetch.Header.Get(withdrawnHeader)))
 	return nil
 }
 

@@ -121,21 +121,21 @@ func (c *Crawler) loadVisit(ctx context.Context, v Visit) error {
 	return nil
 }
 
-// WithdrawnHeader marks a fetch that the crawler made up to take a page out of the
+// withdrawnHeader marks a fetch that the crawler made up to take a page out of the
 // index. Its value is the rule that decided. Nothing depends on it, because servers can send
 // it as well.
-const WithdrawnHeader = "X-Indexer-Withdrawn"
+const withdrawnHeader = "X-Indexer-Withdrawn"
 
 // Withdrawal is the fetch that takes a page out of the index by a rule: status 410, with the
 // rule in a header field.
 func Withdrawal(u page.URL, at time.Time, rule string) page.Fetch {
-	return page.Fetch{URL: u, Time: at.Round(0).UTC(), Status: http.StatusGone, Header: http.Header{WithdrawnHeader: {rule}}}
+	return page.Fetch{URL: u, Time: at.Round(0).UTC(), Status: http.StatusGone, Header: http.Header{withdrawnHeader: {rule}}}
 }
 
 // withdrawal is the exchange that is recorded for a Withdrawal. It has no request.
 func withdrawal(f page.Fetch) fetch.Result {
 	return fetch.Result{
 		Fetch:       f,
-		HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n" + WithdrawnHeader + ": " + f.Header.Get(WithdrawnHeader) + "\r\n\r\n"),
+		HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n" + withdrawnHeader + ": " + f.Header.Get(withdrawnHeader) + "\r\n\r\n"),
 	}
 }

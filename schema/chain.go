@@ -14,7 +14,7 @@ type Hop struct {
 // StoredChain lists the URLs from a URL to its terminal: the URL itself, the URL that it
 // leads to, and so on. It ends with a page that leads nowhere, with a redirect's target
 // that is neither page nor redirect, with the first URL that occurs in it for the second
-// time (a loop), or when it has MaxChain hops.
+// time (a loop), or with the MaxChain-th URL.
 type StoredChain []Hop
 
 // MaxHops is how many hops a chain may have from a URL to its terminal (semantics.md

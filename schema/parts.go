@@ -225,7 +225,7 @@ func AnchorsIn(cols []txn.Version) ([]string, error) {
 }
 
 // EdgesIn decodes the edges of a scanned row.
-func EdgesIn(cols []txn.Version) (StoredEdges, error) { return DecodeEdgeParts(PartsIn(Edges, cols)) }
+func EdgesIn(cols []txn.Version) (StoredEdges, error) { return decodeEdgeParts(PartsIn(Edges, cols)) }
 
 // EdgeTargets yields the targets of the edges of a scanned row. A target is valid until the next one.
 // An error is the last element.
@@ -270,8 +270,8 @@ func (s StoredEdges) EncodeParts(most PartSize) [][]byte {
 	return parts
 }
 
-// DecodeEdgeParts decodes all parts of edges; no parts mean no edges.
-func DecodeEdgeParts(parts [][]byte) (StoredEdges, error) {
+// decodeEdgeParts decodes all parts of edges; no parts mean no edges.
+func decodeEdgeParts(parts [][]byte) (StoredEdges, error) {
 	var all StoredEdges
 	for i, b := range parts {
 		part, further, err := DecodeEdgePart(b)

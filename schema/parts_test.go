@@ -45,7 +45,7 @@ func TestParts(t *testing.T) {
 			edges.Targets = append(edges.Targets, URLRow(l.Target))
 		}
 		rows := edges.EncodeParts(most)
-		if got, err := DecodeEdgeParts(rows); err != nil || !reflect.DeepEqual(got, edges) {
+		if got, err := decodeEdgeParts(rows); err != nil || !reflect.DeepEqual(got, edges) {
 			t.Fatalf("%v in %v: got %v, %v", edges, most, got, err)
 		}
 		if len(rows) == 1 && !slices.Equal(rows[0], edges.Encode()) {
@@ -54,7 +54,7 @@ func TestParts(t *testing.T) {
 		if len(parts) > 1 {
 			_, err1 := DecodeLinks(parts[0])
 			_, err2 := DecodeLinkParts(parts[:len(parts)-1])
-			_, err3 := DecodeEdgeParts(append(rows, rows[0]))
+			_, err3 := decodeEdgeParts(append(rows, rows[0]))
 			for _, err := range []error{err1, err2, err3} {
 				if !errors.Is(err, store.ErrCorrupt) {
 					t.Fatalf("parts that are missing, or too many: %v", err)

@@ -84,7 +84,7 @@ func DecodeEdges(b []byte) (StoredEdges, error) {
 	if b == nil {
 		return StoredEdges{}, nil
 	}
-	return DecodeEdgeParts([][]byte{b})
+	return decodeEdgeParts([][]byte{b})
 }
 
 // DecodeEdgePart decodes one part of Edges. For part 0, further is the number of further

@@ -230,7 +230,7 @@ func (m *Member) take(ctx context.Context, parts []int) (taken []int, err error)
 			}
 			taken = append(taken, p)
 			tx.Set(partitionRow(p), holderColumn, token)
-			for i := range uint64(Fences) {
+			for i := range uint64(fences) {
 				tx.Set(fenceRow(p), fenceColumn(i), token)
 			}
 		}

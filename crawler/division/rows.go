@@ -26,8 +26,8 @@ import (
 // not pass them.
 const Group = schema.GroupDivision
 
-// Fences is how many transactions under one partition need not conflict.
-const Fences = 8
+// fences is how many transactions under one partition need not conflict.
+const fences = 8
 
 const (
 	crawlerPrefix   = "crawler\x00"
@@ -50,7 +50,7 @@ func partitionRow(p int) string { return fmt.Sprintf("%s%03d", partitionPrefix, 
 func fenceRow(p int) string { return fmt.Sprintf("%s%03d", fencePrefix, p) }
 
 func fenceColumn(i uint64) txn.Column {
-	return txn.Column{Group: Group, Name: strconv.FormatUint(i%Fences, 10)}
+	return txn.Column{Group: Group, Name: strconv.FormatUint(i%fences, 10)}
 }
 
 func hostRow(host string) string {

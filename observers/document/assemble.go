@@ -45,7 +45,7 @@ type Assembly struct {
 func Begin(ctx context.Context, r Reader, limits Limits, c Choice) (_ *Assembly, err error) {
 	limits = limits.WithDefaults()
 	d := &Document{Canonical: c.Canonical, MembersTotal: c.Members, Rank: c.Rank}
-	a := &Assembly{doc: d, limits: limits, digest: sha256.New(), inlinks: NewInlinks(limits), anchors: newAnchorCounter(limits)}
+	a := &Assembly{doc: d, limits: limits, digest: sha256.New(), inlinks: newInlinks(limits), anchors: newAnchorCounter(limits)}
 	if d.Canonical == "" {
 		return a, nil
 	}
@@ -97,7 +97,7 @@ func (a *Assembly) Next(ctx context.Context, r Reader, left *int) (all bool, err
 			return false, nil
 		}
 		a.anchors.end()
-		a.inlinks = NewInlinks(a.limits)
+		a.inlinks = newInlinks(a.limits)
 	}
 	return true, nil
 }

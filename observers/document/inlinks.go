@@ -18,8 +18,8 @@ type Inlinks struct {
 	more     bool
 }
 
-// NewInlinks begins a visit.
-func NewInlinks(limits Limits) *Inlinks { return InlinksFrom(Place{}, limits) }
+// newInlinks begins a visit.
+func newInlinks(limits Limits) *Inlinks { return InlinksFrom(Place{}, limits) }
 
 // InlinksFrom continues a visit at a place.
 func InlinksFrom(at Place, limits Limits) *Inlinks {

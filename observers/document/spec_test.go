@@ -134,7 +134,7 @@ func read(t *testing.T, r Reader, a *Assembly, rows int) (parts int) {
 func visit(t *testing.T, m *memory, d *datadriven.TestData) string {
 	t.Helper()
 	limits := limitsOf(t, d)
-	v := NewInlinks(limits)
+	v := newInlinks(limits)
 	var b strings.Builder
 	for {
 		left := limits.InlinkRows
