@@ -213,10 +213,10 @@ func oldestOf(t *testing.T, db *DB) (uint64, time.Time) {
 // the first process asked the oracle. Otherwise a state would be shown that is earlier than the time.
 func TestSampleCoversOtherProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table, o := sharedTable(t), new(office)
-		commits, _ := openShared(t, table, o, Options{History: time.Hour})
+		table, coordinator := sharedTable(t), sharedtest.New()
+		commits, _ := openShared(t, table, coordinator, Options{History: time.Hour})
 		setC(t, commits, "old")
-		samples, _ := openShared(t, table, o, Options{History: time.Hour})
+		samples, _ := openShared(t, table, coordinator, Options{History: time.Hour})
 		time.Sleep(publishEvery + publishEvery/4) // both have asked
 		setC(t, commits, "new")
 		time.Sleep(publishEvery / 4)
