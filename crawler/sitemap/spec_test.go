@@ -19,7 +19,7 @@ import (
 
 // TestParse shows what files come to. Commands:
 //
-//	parse url=URL [depth=N] [announced=SITE] [charset=LABEL] [bom] [gzip] [cut=BYTES] [base64]
+//	parse url=URL [depth=N] [announced=SITE] [charset=LABEL] [bom] [cr] [crlf] [gzip] [cut=BYTES] [base64]
 //	dates           a date a line
 func TestParse(t *testing.T) {
 	datadriven.Walk(t, "testdata/parse", func(t *testing.T, path string) {
@@ -69,6 +69,12 @@ func encode(t *testing.T, d *datadriven.TestData) []byte {
 		if body, err = base64.StdEncoding.DecodeString(d.Input); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if d.HasArg("cr") {
+		body = bytes.ReplaceAll(body, []byte("\n"), []byte("\r"))
+	}
+	if d.HasArg("crlf") {
+		body = bytes.ReplaceAll(body, []byte("\n"), []byte("\r\n"))
 	}
 	if d.HasArg("bom") {
 		body = append([]byte("\ufeff"), body...)

@@ -1,8 +1,6 @@
 package sitemap
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -62,21 +60,25 @@ func (p *parser) textLine(line string, number int) (ok, more bool) {
 	return true, p.add(Entry{URL: u}, number, 1)
 }
 
-// line reads up to a line end. If a line is too long for a URL it keeps the beginning,
-// which is then too long to be accepted. If the input fails, which may have cut a URL
-// short, it returns "".
+// line reads up to a line end: CR, LF or CRLF. If a line is too long for a URL it keeps the
+// beginning, which is then too long to be accepted. If the input fails, which may have cut a
+// URL short, it returns "".
 func (in *input) line() (string, error) {
 	var text strings.Builder
 	for {
-		part, err := in.r.ReadSlice('\n')
-		if text.Len() <= page.MaxURLLength {
-			text.Write(bytes.TrimRight(part, "\r\n"))
-		}
+		b, err := in.r.ReadByte()
 		switch {
-		case err == nil, errors.Is(err, io.EOF):
+		case errors.Is(err, io.EOF), b == '\n':
 			return text.String(), err
-		case !errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
 			return "", err
+		case b == '\r':
+			if next, _ := in.r.Peek(1); string(next) == "\n" {
+				continue
+			}
+			return text.String(), nil
+		case text.Len() <= page.MaxURLLength:
+			text.WriteByte(b)
 		}
 	}
 }
