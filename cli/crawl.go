@@ -197,7 +197,9 @@ func (a *app) crawlIn(ctx context.Context, s *session, from foundSeeds, f *crawl
 		}
 		defer func() { err = errors.Join(err, lock.Close()) }()
 	}
-	recorder, err := f.openArchive(fetchOptions)
+	recorder, err := f.openArchive(fetchOptions, func(fetched *page.Fetch) error {
+		return frontier.LoadLost(ctx, s.repo.DB(), s.repo, fetched)
+	})
 	if err != nil {
 		return err
 	}
@@ -241,14 +243,18 @@ func (f *crawlFlags) prepareArchive(mode fs.FileMode) error {
 	return nil
 }
 
-// openArchive returns nil without --warc.
-func (f *crawlFlags) openArchive(o fetch.Options) (*archive.Recorder, error) {
+// openArchive returns nil without --warc. It passes on the fetches in files that a killed run
+// left: their URLs may still be due.
+func (f *crawlFlags) openArchive(o fetch.Options, left func(*page.Fetch) error) (*archive.Recorder, error) {
 	if f.warc == "" {
 		return nil, nil
 	}
 	agent := o.UserAgent
 	if agent == "" {
 		agent = fetch.UserAgent("", f.contact)
+	}
+	if err := archive.EachLeft(f.warc, left); err != nil {
+		return nil, err
 	}
 	return archive.Open(f.warc, agent)
 }
@@ -261,7 +267,13 @@ func (s *session) runCrawler(ctx context.Context, f *crawlFlags, bare []page.URL
 	var rec crawler.Recorder
 	if recorder != nil {
 		rec = recorder
-		defer func() { err = errors.Join(err, recorder.Close()) }()
+		defer func() {
+			end := recorder.Close
+			if c != nil && c.Failed() {
+				end = recorder.Leave
+			}
+			err = errors.Join(err, end())
+		}()
 	}
 	o := f.crawlerOptions(s, bare)
 	member, err := s.joinCrawl(ctx, front, &o)

@@ -137,6 +137,14 @@ func (c *Crawler) Abort() {
 	}
 }
 
+// Failed reports whether an error has ended the crawl. If so, it may not have loaded all that it
+// has recorded.
+func (c *Crawler) Failed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err != nil
+}
+
 // stop prevents new requests, and ends the wait for observers, which may be long.
 func (c *Crawler) stop(why string) {
 	if c.stopping == "" {

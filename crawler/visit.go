@@ -18,9 +18,9 @@ import (
 //
 // It records the exchange before it loads it, and records nothing that it does not
 // load: replaying the records must give the same index. A crash between the two leaves
-// the record of a fetch that was not loaded and will be made again: the newer fetch
-// counts, in the index and in the replay. The other order could leave a page in the
-// index that no record explains.
+// the record of a fetch that was not loaded and will be made again. The next run loads what
+// was recorded, because the visit that it makes may load nothing. The other order could
+// leave a page in the index that no record explains.
 func (c *Crawler) visit(h *host, j Job) task {
 	soft := h.soft.ask(&c.opts.Sources, &j)
 	known := h.icons

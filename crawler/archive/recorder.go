@@ -158,3 +158,19 @@ func (r *Recorder) Close() error {
 	defer r.mu.Unlock()
 	return r.finish()
 }
+
+// Leave closes the last file without completing it, as a kill does: the crawl may have ended
+// before it loaded all that was recorded. See EachLeft.
+func (r *Recorder) Leave() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file == nil {
+		return nil
+	}
+	file := r.file
+	r.file = nil
+	if err := file.Leave(); err != nil {
+		return fmt.Errorf("archive: %w", err)
+	}
+	return nil
+}

@@ -24,11 +24,57 @@ import (
 //
 // A kill in between leaves NAME.open, and the next run does all of it again.
 
-// recoverFiles completes the files that killed runs left in a directory.
-func recoverFiles(dir string) error {
+// filesLeft lists the files that killed runs left in a directory.
+func filesLeft(dir string) ([]string, error) {
 	left, err := filepath.Glob(filepath.Join(escapeGlob(dir), "*.warc.gz.open"))
 	if err != nil {
-		return fmt.Errorf("archive: look for files left open in %s: %w", dir, err)
+		return nil, fmt.Errorf("archive: look for files left open in %s: %w", dir, err)
+	}
+	return left, nil
+}
+
+// EachLeft calls fn with each fetch in the files that killed runs left in a directory. The last
+// ones may not have been loaded. Call it before Open, which completes the files.
+func EachLeft(dir string, fn func(*page.Fetch) error) error {
+	left, err := filesLeft(dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range left {
+		if err := eachFetch(path, fn); err != nil {
+			return fmt.Errorf("archive: read %s, which a killed run left: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func eachFetch(path string, fn func(*page.Fetch) error) (err error) {
+	r, err := warc.Open(path, warc.Options{MaxBody: math.MaxInt32, NoDigests: true})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if f, ok := rec.Fetch(); ok && f.Err == "" {
+			if err := fn(&f); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// recoverFiles completes the files that killed runs left in a directory.
+func recoverFiles(dir string) error {
+	left, err := filesLeft(dir)
+	if err != nil {
+		return err
 	}
 	for _, path := range left {
 		if err := recoverFile(path); err != nil {

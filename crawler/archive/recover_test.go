@@ -85,10 +85,17 @@ func TestCutAnywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		left := 0
+		if err := EachLeft(dir, func(*page.Fetch) error { left++; return nil }); err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
 		if _, err := Open(dir, "test"); err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
 		got := readBack(t, dir) // which finds fault with a file that has problems
+		if left != len(got) {
+			t.Errorf("cut at %d: EachLeft finds %d fetches, want %d", cut, left, len(got))
+		}
 		for i := range got {
 			if got[i].URL != all[i].URL || string(got[i].Body) != string(all[i].Body) {
 				t.Errorf("cut at %d: fetch %d is %s, want %s", cut, i, got[i].URL, all[i].URL)

@@ -97,18 +97,24 @@ func (s *Session) Run(ctx context.Context) (err error) {
 	}
 	fetcher := fetch.New(s.Fetch)
 	defer fetcher.Close()
-	var recorder crawler.Recorder
-	if s.WARC != "" {
-		r, err := archive.Open(s.WARC, fetch.UserAgent("", ""))
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, r.Close()) }()
-		recorder = r
-	}
 	var c *crawler.Crawler
 	wake := func(host string) { c.Wake(host) }
 	s.Front = frontier.New(s.Repo.DB(), s.Repo, s.Crawl, wake)
+	var recorder crawler.Recorder
+	if s.WARC != "" {
+		r, openErr := s.openArchive(ctx)
+		if openErr != nil {
+			return openErr
+		}
+		defer func() {
+			end := r.Close
+			if c.Failed() {
+				end = r.Leave
+			}
+			err = errors.Join(err, end())
+		}()
+		recorder = r
+	}
 	o := s.Options
 	o.Quiesce = s.Repo.Quiesce
 	o.Loaded = func(ctx context.Context, f page.Fetch) error {
@@ -126,6 +132,15 @@ func (s *Session) Run(ctx context.Context) (err error) {
 		return err
 	}
 	return s.Repo.Quiesce(context.WithoutCancel(ctx))
+}
+
+func (s *Session) openArchive(ctx context.Context) (*archive.Recorder, error) {
+	if err := archive.EachLeft(s.WARC, func(f *page.Fetch) error {
+		return frontier.LoadLost(ctx, s.Repo.DB(), s.Repo, f)
+	}); err != nil {
+		return nil, err
+	}
+	return archive.Open(s.WARC, fetch.UserAgent("", ""))
 }
 
 func (s *Session) say(event, what string) {
