@@ -149,6 +149,10 @@ func (a *app) noCrawl() error {
 	if a.isShared() {
 		where = engines.Redact(a.cfg.Store)
 	}
+	return noCrawlIn(where)
+}
+
+func noCrawlIn(where string) error {
 	return &usageError{reason: "there is no crawl in " + where + " to continue; name seeds", help: "indexer crawl"}
 }
 

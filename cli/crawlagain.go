@@ -78,6 +78,9 @@ func answerAgain(ctx context.Context, r *repository.Repository, req control.Requ
 		urls = append(urls, u)
 	}
 	list, err := frontier.Again(ctx, r.DB(), urls, time.Now())
+	if errors.Is(err, frontier.ErrNoCrawl) {
+		return noCrawlIn(r.Dir())
+	}
 	if err != nil {
 		return err
 	}

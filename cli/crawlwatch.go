@@ -23,7 +23,9 @@ func (s *session) watchCrawl(ctx context.Context, c *crawler.Crawler, member *di
 	p := progress.StartLine(s.app.stderr.w, line, progress.Options{Terminal: tty, Width: width})
 	s.app.stderr.through(p)
 	told := context.AfterFunc(ctx, func() {
-		_, _ = fmt.Fprintln(s.app.stderr, "stopping: requests in progress are completed and saved; interrupt again to stop at once")
+		if s.app.standby == nil { // otherwise, the server says it
+			_, _ = fmt.Fprintln(s.app.stderr, "stopping: requests in progress are completed and saved; interrupt again to stop at once")
+		}
 	})
 	begun := time.Now()
 	err := c.Run(ctx)

@@ -67,6 +67,8 @@ func (a *app) pinCommand() *cobra.Command {
 			switch {
 			case args[0] == "":
 				return &usageError{reason: "the name of a pin must not be empty", help: "indexer gc pin"}
+			case plain(args[0]+req.Pin.Owner) != args[0]+req.Pin.Owner:
+				return &usageError{reason: "the name of a pin, and --owner, must be one line of text", help: "indexer gc pin"}
 			case req.For != 0 && req.For < time.Second:
 				return &usageError{reason: "--for must be at least 1s", help: "indexer gc pin"}
 			}

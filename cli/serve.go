@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/webindexer/indexer/crawler/fetch"
@@ -50,7 +51,12 @@ func (a *app) serveCommand() *cobra.Command {
 			"indexer serve --listen 0.0.0.0:7070 --allow-remote --user reader --password-file secret",
 		),
 		Args: exactly(0, "no arguments"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), seeds) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(seeds) == 0 {
+				a.noteCrawlFlags(cmd.Flags())
+			}
+			return a.serve(cmd.Context(), seeds)
+		},
 	}
 	cmd.Flags().StringArrayVar(&seeds, "crawl", nil, "also crawl from these seeds: a `file`, a URL or a host; may be repeated")
 	registerServe(cmd, a.cfg.Serve)
@@ -58,6 +64,15 @@ func (a *app) serveCommand() *cobra.Command {
 	registerCrawl(cmd, a.cfg.Crawl)
 	a.pipelineFlags(cmd)
 	return cmd
+}
+
+// noteCrawlFlags names the flags that only a crawl would use.
+func (a *app) noteCrawlFlags(flags *pflag.FlagSet) {
+	flags.Visit(func(f *pflag.Flag) {
+		if crawlFlagKeys[f.Name] != "" {
+			_, _ = fmt.Fprintf(a.stderr, "indexer: --%s has no effect without --crawl\n", f.Name)
+		}
+	})
 }
 
 func (a *app) serve(ctx context.Context, seeds []string) error {

@@ -274,13 +274,14 @@ func TestServeAndCrawl(t *testing.T) {
 	}))
 	defer site.Close()
 	data := filepath.Join(t.TempDir(), "data")
-	s := startServe(t, "--data", data, "--log-level", "error", "serve", "--crawl", site.URL+"/", "--allow-private", "--delay", "0s")
+	s := startServe(t, "--data", data, "--log-level", "error", "serve", "--crawl", site.URL+"/", "--allow-private", "--delay", "0s", "--follow")
 	until(t, func() bool { return strings.Contains(s.get("/api/query?q=tide"), "The tide table") })
 	if body := s.get("/doc?url=" + url.QueryEscape(site.URL+"/")); !strings.Contains(body, `id="crawl"`) {
 		t.Error("the page does not tell what the crawl does with it")
 	}
+	mustRun(t, "--data", data, "wait")
 	said := s.stop()
-	if _, err := os.Stat(repository.IndexDir(data)); err != nil {
+	if _, err := os.Stat(repository.IndexDir(data)); err != nil || strings.Count(said, "stopping: ") != 1 {
 		t.Errorf("%v\n%s", err, said)
 	}
 }
@@ -298,6 +299,7 @@ func TestServeRefuses(t *testing.T) {
 		{[]string{"--listen", "0.0.0.0:0"}, "--allow-remote"},
 		{[]string{"--listen", "0.0.0.0:0", "--allow-remote"}, "--token-file"},
 		{[]string{"--listen", "nowhere"}, "HOST:PORT"},
+		{[]string{"--listen", "127.0.0.1:0", "--crawl", "https://skerryrock.example/", "--shard", "nowhere"}, "see `indexer serve --help`"},
 		{[]string{"--user", "a"}, "must be given together"},
 		{[]string{"--user", "a", "--password-file", secret}, "at least 8"},
 		{[]string{"--token-file", secret}, "at least 16"},
@@ -324,7 +326,7 @@ func TestServeWithToken(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("0123456789abcdef0123\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := startServe(t, "--data", data, "serve", "--token-file", secret)
+	s := startServe(t, "--data", data, "serve", "--token-file", secret, "--follow")
 	if status, _ := s.do("/", nil); status != http.StatusUnauthorized {
 		t.Errorf("without token: %d", status)
 	}
@@ -332,7 +334,9 @@ func TestServeWithToken(t *testing.T) {
 	if status != http.StatusOK {
 		t.Errorf("with token: %d", status)
 	}
-	s.stop()
+	if said := s.stop(); !strings.Contains(said, "indexer: --follow has no effect without --crawl\n") {
+		t.Errorf("of a flag without effect, it says\n%s", said)
+	}
 }
 
 // A server on all addresses names one that a browser can open.

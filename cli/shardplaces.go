@@ -125,7 +125,8 @@ func (s *shardSearch) checkPlace(given string) error {
 }
 
 func (s *shardSearch) shardFlagError(format string, args ...any) error {
-	return &usageError{reason: "--shard: " + fmt.Sprintf(format, args...), help: s.app.command}
+	command, _, _ := strings.Cut(s.app.command, " --") // of serve --crawl
+	return &usageError{reason: "--shard: " + fmt.Sprintf(format, args...), help: command}
 }
 
 // findHolders finds the shards of a deployment: the table says which worker holds each. It

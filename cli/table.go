@@ -11,7 +11,7 @@ type table struct{ b strings.Builder }
 const nameColumn = 16
 
 func (t *table) row(name, value string) {
-	fmt.Fprintf(&t.b, "%-*s %s\n", nameColumn, name, plain(value))
+	fmt.Fprintf(&t.b, "%-*s %s\n", nameColumn, plain(name), plain(value))
 }
 
 // optional adds a row if there is a value.

@@ -3,6 +3,7 @@ package frontier
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -25,6 +26,9 @@ type Asked struct {
 // askedNote is why such a URL is due.
 const askedNote = "asked for by name (--again)"
 
+// ErrNoCrawl says that there is no crawl that could visit a URL.
+var ErrNoCrawl = errors.New("there is no crawl in this repository")
+
 // Again makes URLs due now, ahead of all others of their hosts and whatever their
 // schedule says. Scope still applies, and so does robots.txt as far as it is known; its
 // content at the time of the visit decides. URLs that the crawl does not know are
@@ -35,7 +39,7 @@ func Again(ctx context.Context, db *txn.DB, urls []page.URL, now time.Time) ([]A
 		return nil, err
 	}
 	if !ok {
-		return nil, fmt.Errorf("frontier: there is no crawl in this repository: start one with seeds")
+		return nil, ErrNoCrawl
 	}
 	rules, err := NewRules(db, config, seeds)
 	if err != nil {

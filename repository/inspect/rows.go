@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -98,7 +99,7 @@ func RowPrefix(word string) (string, error) {
 	if digits, ok := strings.CutPrefix(word, "0x"); ok {
 		b, err := hex.DecodeString(digits)
 		if err != nil {
-			return "", fmt.Errorf("%q: want an even number of hexadecimal digits after 0x", word)
+			return "", errors.New("want an even number of hexadecimal digits after 0x")
 		}
 		return string(b), nil
 	}
