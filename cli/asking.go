@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/webindexer/indexer/internal/control"
@@ -119,6 +120,8 @@ func (a *app) askThere(ctx context.Context, req control.Request, stdout io.Write
 		return false, remote.ErrReleased
 	case errors.Is(err, control.ErrNobody), errors.Is(err, control.ErrBusy):
 		return false, err
+	case errors.Is(err, fs.ErrPermission): // the socket of another user
+		err = fmt.Errorf("%w: %w", errNotAsked, denied(err))
 	case err == nil && status != statusDone:
 		err = statusError(status)
 	}

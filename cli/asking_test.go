@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -81,6 +83,29 @@ func TestAskWhileBusy(t *testing.T) {
 		t.Error(err)
 	}
 	asking.Wait()
+	if err := server.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAskAnotherUser: the process that has the data directory belongs to a user who gives no access.
+func TestAskAnotherUser(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root has access to everything")
+	}
+	dir := t.TempDir()
+	server, err := control.Serve(dir, func(context.Context, control.Request, io.Writer, io.Writer) int { return statusDone })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "control.sock"), 0); err != nil {
+		t.Fatal(err)
+	}
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	a.cfg.Data = dir
+	if done, err := a.askThere(t.Context(), a.request("stats"), io.Discard); !done || !notAskedDenied(err) {
+		t.Errorf("done %v, %v", done, err)
+	}
 	if err := server.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

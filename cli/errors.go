@@ -98,6 +98,9 @@ type outcome struct {
 // reindexHint is for unusable index files next to an intact store.
 const reindexHint = "`indexer reindex` rebuilds the index from the store; nothing is lost"
 
+// deniedHint is for a data directory of another user.
+const deniedHint = "only its owner has access to a data directory, unless the setting group_access opens it to its group"
+
 // outcomes is the only place that maps errors to exit statuses. The first match decides,
 // so graver errors come first.
 var outcomes = []outcome{
@@ -127,6 +130,7 @@ var outcomes = []outcome{
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
 	{is(control.ErrSilent), statusInUse, "find out why it waits, or end it: everything it loaded is saved, and running its command again continues"}, // see silentHint
 	{is(control.ErrRefused), statusInUse, ""},
+	{notAskedDenied, statusInUse, deniedHint},
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed), statusInUse, "commands that only read or wait still work (query, inspect, stats, export, verify, scan, check, wait, …); otherwise run this command again when that process is done"},
 	{is(errSourceInUse), statusInUse, "end all workers, loaders, servers and oracles of this store, and run the same command again"},
 	{is(errCutOffWorker), statusFailed, "run it with another data directory (--data), or again when the network and the store are back; `indexer status` needs no worker"},
@@ -162,7 +166,7 @@ var outcomes = []outcome{
 	{is(remote.ErrRequest), statusUsage, ""},
 	{as[*replay.InputError](), statusUsage, ""},
 	{is(errNotCreated), statusFailed, "name another directory with --data, or make this one and give it to this user"},
-	{is(errDenied), statusFailed, "only its owner has access to a data directory, unless the setting group_access opens it to its group"},
+	{is(errDenied), statusFailed, deniedHint},
 	{is(txn.ErrNoTimestamps), statusFailed, "start an oracle (`indexer oracle`) or correct the setting oracle, and run the same command again: nothing that was loaded is lost"},
 	{is(store.ErrUnavailable), statusFailed, "run the same command again when the store answers: nothing that was loaded is lost"}, // may wrap EPIPE
 	{is(syscall.EPIPE), statusDone, ""}, // the reader of the output has seen enough
@@ -170,6 +174,11 @@ var outcomes = []outcome{
 
 func isFull(err error) bool {
 	return errors.Is(err, store.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || index.IsFull(err)
+}
+
+// notAskedDenied reports whether the process that has the data directory belongs to another user.
+func notAskedDenied(err error) bool {
+	return errors.Is(err, errNotAsked) && errors.Is(err, errDenied)
 }
 
 func is(targets ...error) func(error) bool {

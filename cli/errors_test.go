@@ -67,6 +67,7 @@ func TestExitStatus(t *testing.T) {
 		{control.ErrRefused, 4, ""},
 		{&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}, 1, "another address with --listen"},
 		{errNotAsked, 4, ""},
+		{fmt.Errorf("%w: %w", errNotAsked, denied(fs.ErrPermission)), 4, "only its owner has access"},
 		{fmt.Errorf("%w: %w", errNotAsked, store.ErrInUse), 4, ""},
 		{control.ErrCutOff, 1, "again"},
 		{fmt.Errorf("%w: no answer", txn.ErrNoTimestamps), 1, "start an oracle (`indexer oracle`)"},
