@@ -145,13 +145,13 @@ func (r *Repository) newLeases(opts Options) (*lease.Manager, error) {
 	return lease.New(r.db, r.share.Coordination.Liveness, o), nil
 }
 
-// noteNoLease notes that this process could not take a lease.
+// noteNoLease notes that this process could not take a lease, or do a task that goes with one.
 func (r *Repository) noteNoLease(err error) {
 	if r.share.Alone && canReplace(err) {
 		r.pipeline.Fail(err)
 		return
 	}
-	r.log.Warn("could not take a lease, will try again", zap.Error(err))
+	r.log.Warn("could not take or use a lease, will try again", zap.Error(err))
 }
 
 // makeWants makes wants: all leases that this process may hold, with what it does when it gains
