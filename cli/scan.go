@@ -37,7 +37,7 @@ process has the data directory open, the command runs in that process.
 // scanRequest is the argument of a request for scan.
 type scanRequest struct {
 	Table  string          `json:"table"`
-	Prefix string          `json:"prefix"`
+	Prefix []byte          `json:"prefix"` // JSON has no text that is not UTF-8
 	Raw    bool            `json:"raw"`
 	Locks  bool            `json:"locks"`
 	Notify bool            `json:"notify"`
@@ -106,7 +106,7 @@ func (s *scanRequest) take(args []string) error {
 		if err != nil {
 			return &inputError{what: args[1], reason: err.Error()}
 		}
-		s.Prefix = prefix
+		s.Prefix = []byte(prefix)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (s *scanner) state(ctx context.Context, r *repository.Repository) error {
 		return err
 	}
 	defer tx.Rollback()
-	return tx.ScanPrefix(ctx, s.Table, s.Prefix, func(row string, cols []txn.Version) error {
+	return tx.ScanPrefix(ctx, s.Table, string(s.Prefix), func(row string, cols []txn.Version) error {
 		for _, c := range cols {
 			if err := s.line(scanLine{Kind: "value", Table: s.Table, Row: row, Column: c.Name, TS: c.TS}, c.Data, true); err != nil {
 				return err
@@ -204,7 +204,8 @@ func (s *scanner) state(ctx context.Context, r *repository.Repository) error {
 
 // records prints the records of a group that belong to the table.
 func (s *scanner) records(ctx context.Context, db *txn.DB, group string) error {
-	return db.Records(ctx, group, s.Prefix, txn.PrefixEnd(s.Prefix), func(r txn.Record) error {
+	prefix := string(s.Prefix)
+	return db.Records(ctx, group, prefix, txn.PrefixEnd(prefix), func(r txn.Record) error {
 		if r.Damage == nil && r.Cell.Group != s.Table {
 			return nil
 		}
