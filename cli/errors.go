@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ type inputError struct {
 	reason string
 }
 
-func (e *inputError) Error() string { return e.what + ": " + e.reason }
+func (e *inputError) Error() string { return cmp.Or(e.what, `""`) + ": " + e.reason }
 
 // statusError is the exit status of a command that another process ran. That process has
 // already printed the error.

@@ -24,6 +24,8 @@ func flagReason(cmd *cobra.Command, err error) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "int", "int64":
 		want = "a whole number"
+	case "float64":
+		want = "a number"
 	case "uint64":
 		want = "a whole number that is not negative"
 	case "duration":

@@ -46,8 +46,6 @@ func findInputs(args []string, stdin io.Reader) ([]*input, error) {
 func findFile(path string) (*input, error) {
 	info, err := os.Stat(path)
 	switch {
-	case path == "":
-		return nil, &inputError{what: `""`, reason: "is not the name of a file"}
 	case err != nil:
 		return nil, &inputError{what: path, reason: systemReason(err)}
 	case info.IsDir():

@@ -37,7 +37,12 @@ func (a *app) statusCommand() *cobra.Command {
 		Short:   "Show processes, leases, backlog and oracles of a deployment",
 		Long:    long(statusHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer status", "indexer status --watch=10s", "indexer status --format json | jq .problems"),
-		Args:    exactly(0, "no arguments"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && cmd.Flags().Changed("watch") {
+				return &usageError{reason: "a time belongs to --watch with =, as in --watch=" + args[0], help: "indexer status"}
+			}
+			return exactly(0, "no arguments")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if watch < 0 || watch > 0 && watch < 100*time.Millisecond {
 				return &usageError{reason: "--watch must be at least 100ms", help: "indexer status"}
