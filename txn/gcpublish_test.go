@@ -140,3 +140,22 @@ func (s *failingRead) Read(ctx context.Context, row []byte, sel ...store.Selecto
 	}
 	return s.Table.Read(ctx, row, sel...)
 }
+
+// TestSafePointOfOthers: a process that collects nothing learns how far others have raised the safe
+// point. stats, metrics and traces show it.
+func TestSafePointOfOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, o := sharedTable(t), &office{}
+		collects, _ := openShared(t, table, o, Options{})
+		reads, _ := openShared(t, table, o, Options{})
+		setC(t, collects, "one")
+		time.Sleep(publishEvery)
+		synctest.Wait()
+		safe := collect(t, collects).SafePoint
+		time.Sleep(publishEvery)
+		synctest.Wait()
+		if got := reads.SafePoint(); safe == 0 || got != safe {
+			t.Errorf("the safe point is %d, and another process shows %d", safe, got)
+		}
+	})
+}

@@ -84,6 +84,7 @@ func (db *DB) joinReaders(ctx context.Context) error {
 	b.work.Go(func() {
 		for sleep.For(publishing, publishEvery) == nil {
 			_ = db.publishReaders(publishing) // the last bound holds until the next attempt
+			_ = db.learnSafePoint(publishing) // readers of the past ask the table in any case
 		}
 	})
 	return nil
@@ -121,6 +122,20 @@ func (db *DB) publishReaders(ctx context.Context) error {
 		return err
 	}
 	return db.putBound(ctx, func() uint64 { return db.point.bound(last) })
+}
+
+// learnSafePoint raises the safe point in memory to that in the table, which another process may
+// have raised.
+func (db *DB) learnSafePoint(ctx context.Context) error {
+	ts, err := readSafePoint(ctx, db.table)
+	if err != nil {
+		return err
+	}
+	p := db.point
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ts = max(p.ts, ts)
+	return nil
 }
 
 // putBound publishes a bound. It asks for the bound when no other publication is under way: a bound
