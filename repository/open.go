@@ -123,7 +123,7 @@ type Repository struct {
 	// reindexing is held during a rebuild of the index files. rebuilt is the result of the
 	// rebuild that Open made, until Reindex has returned it. replaceStranger says that the
 	// files in place may be the only copy of something.
-	reindexing      sync.Mutex
+	reindexing      *semaphore.Weighted
 	rebuilt         *Reindexed
 	wrote           written
 	complete        bool // openIndex has succeeded
@@ -171,7 +171,7 @@ func Open(ctx context.Context, dir string, opts Options) (_ *Repository, err err
 	if opts.Log == nil {
 		opts.Log = zap.NewNop()
 	}
-	r := &Repository{dir: dir, log: opts.Log, share: opts.Share, other: opts.Index, opened: time.Now().UTC(), tracker: observers.NewTracker(), counted: counts.NewCache(), gate: semaphore.NewWeighted(allTurns), solving: make(chan struct{}, 1)}
+	r := &Repository{dir: dir, log: opts.Log, share: opts.Share, other: opts.Index, opened: time.Now().UTC(), tracker: observers.NewTracker(), counted: counts.NewCache(), gate: semaphore.NewWeighted(allTurns), reindexing: semaphore.NewWeighted(1), solving: make(chan struct{}, 1)}
 	r.files.outage.log = opts.Log
 	r.tracing.log = trace.NewLog(cmp.Or(opts.Trace, trace.DefaultRecords))
 	r.tracker.Watch(func(row string, loaded, searchable time.Time) {

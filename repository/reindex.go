@@ -68,10 +68,10 @@ func (r *Repository) Reindex(ctx context.Context, told func(clusters int)) (res 
 // reindex does what Reindex does, in the process that keeps the index files. That may be the
 // process that asked, if it has been given the lease meanwhile.
 func (r *Repository) reindex(ctx context.Context, told func(clusters int)) (res Reindexed, err error) {
-	if !r.reindexing.TryLock() {
+	if !r.reindexing.TryAcquire(1) {
 		return Reindexed{}, ErrReindexing
 	}
-	defer r.reindexing.Unlock()
+	defer r.reindexing.Release(1)
 	if done := r.rebuilt; done != nil { // Open has just made it
 		r.rebuilt = nil
 		return *done, nil

@@ -143,13 +143,14 @@ func (s *indexShards) reindex(ctx context.Context, told func(clusters int)) (res
 	return res, nil
 }
 
-// reindexHeld rebuilds a shard that this process holds, and does not leave the shard meanwhile.
+// reindexHeld rebuilds a shard that this process holds, and does not leave the shard meanwhile. It
+// waits while another shard is being rebuilt, for a command that began earlier.
 // The error is notify.ErrNotHeld if the process has just left it.
 func (s *indexShards) reindexHeld(ctx context.Context, i int, told func(clusters int)) (documents int, err error) {
-	if !s.repo.reindexing.TryLock() {
-		return 0, ErrReindexing
+	if err := s.repo.reindexing.Acquire(ctx, 1); err != nil {
+		return 0, err
 	}
-	defer s.repo.reindexing.Unlock()
+	defer s.repo.reindexing.Release(1)
 	if !s.repo.leases.Held(observers.LeaseShard(i)) {
 		return 0, notify.ErrNotHeld
 	}

@@ -283,10 +283,10 @@ func (s *indexShards) wants() (list []lease.Want) {
 
 // leave closes a shard that another process is about to take, unless the shard is being rebuilt.
 func (s *indexShards) leave(i int, drained func() error) (bool, error) {
-	if !s.repo.reindexing.TryLock() {
+	if !s.repo.reindexing.TryAcquire(1) {
 		return false, nil
 	}
-	defer s.repo.reindexing.Unlock()
+	defer s.repo.reindexing.Release(1)
 	if err := drained(); err != nil {
 		return false, err
 	}

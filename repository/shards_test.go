@@ -1,6 +1,7 @@
 package repository_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -207,4 +208,38 @@ func TestShardNames(t *testing.T) {
 			t.Errorf("%q is the name of a shard", name)
 		}
 	}
+}
+
+// TestReindexShardsTwice: a worker that rebuilds its shards for one command is asked to do so for
+// another one. Each command gets its rebuild.
+func TestReindexShardsTwice(t *testing.T) {
+	w := newFleet(t).mustShardWorker(t.TempDir(), 2, false)
+	waitShards(t, []int{2}, 2, w)
+	began, release, results := make(chan bool), make(chan bool), make(chan error, 2)
+	go func() {
+		_, err := w.Reindex(t.Context(), func(int) {
+			began <- true
+			<-release
+		})
+		results <- err
+	}()
+	<-began
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := w.Reindex(ended, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("a command that was interrupted while it waited: %v", err)
+	}
+	go func() {
+		_, err := w.Reindex(t.Context(), nil)
+		results <- err
+	}()
+	release <- true
+	<-began // the other shard
+	release <- true
+	for range 2 {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	closeNow(t, w.Repository)
 }
