@@ -94,7 +94,7 @@ func (m *Manager) await(ctx context.Context, q Question, row string) (json.RawMe
 		case err != nil:
 			return nil, err
 		case r.Done && r.Failed != "":
-			return nil, fmt.Errorf("%s: %s", r.Holder.Place, r.Failed)
+			return nil, r.failure()
 		case r.Done:
 			return r.Result, nil
 		case alive:

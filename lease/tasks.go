@@ -46,12 +46,29 @@ type request struct {
 
 // report is how far a request has come.
 type report struct {
-	Holder   Holder          `json:"holder"`
-	Progress int             `json:"progress"`
-	Done     bool            `json:"done"`
-	Failed   string          `json:"failed,omitempty"`
-	Result   json.RawMessage `json:"result,omitempty"`
+	Holder   Holder `json:"holder"`
+	Progress int    `json:"progress"`
+	Done     bool   `json:"done"`
+	Failed   string `json:"failed,omitempty"`
+	// Full says that the task failed because a disk is full. Of all other errors, the asker only
+	// needs the text.
+	Full   bool            `json:"full,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
 }
+
+// failure is the error of a task that has failed.
+func (r *report) failure() error {
+	err := fmt.Errorf("%s: %s", r.Holder.Place, r.Failed)
+	if r.Full {
+		return fullError{err}
+	}
+	return err
+}
+
+// fullError is an error that matches store.ErrNoSpace. The text of the holder says so already.
+type fullError struct{ error }
+
+func (fullError) Is(target error) bool { return target == store.ErrNoSpace }
 
 // requestPrefix begins the rows of requests; no lease has such a name.
 const requestPrefix = "\x00request/"
@@ -158,7 +175,7 @@ func (m *Manager) perform(ctx context.Context, w Want, q request) error {
 	}
 	r.Done = true
 	if err != nil {
-		r.Failed = err.Error()
+		r.Failed, r.Full = err.Error(), errors.Is(err, store.ErrNoSpace)
 	} else if r.Result, err = json.Marshal(result); err != nil {
 		return err
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -72,7 +74,7 @@ func TestAsk(t *testing.T) {
 	fails := false
 	h := f.holder(func(context.Context, func(int)) (any, error) {
 		if fails {
-			return nil, errors.New("the disk is full")
+			return nil, fmt.Errorf("rebuild: %w", store.ErrNoSpace)
 		}
 		return map[string]int{"documents": 7}, nil
 	})
@@ -81,11 +83,11 @@ func TestAsk(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	fails = true
-	if _, err := asker.ask(t.Context(), Question{}); err == nil || !strings.Contains(err.Error(), "process 1 on : the disk is full") {
+	if _, err := asker.ask(t.Context(), Question{}); !errors.Is(err, store.ErrNoSpace) || err.Error() != "process 1 on : rebuild: "+store.ErrNoSpace.Error() {
 		t.Error(err)
 	}
 	result, err := asker.Ask(t.Context(), Question{Lease: "x", Task: "dance", Every: time.Millisecond})
-	if err == nil || !strings.Contains(err.Error(), "does not know the task") {
+	if err == nil || errors.Is(err, store.ErrNoSpace) || !strings.Contains(err.Error(), "does not know the task") {
 		t.Errorf("%s, %v", result, err)
 	}
 	if n := f.requests(); n != 0 {
