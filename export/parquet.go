@@ -27,7 +27,10 @@ func NewParquetLinks(w io.Writer) Sink[Link] { return newParquet(w, linkSize) }
 func linkSize(l *Link) int { return entryBytes + len(l.Source) + len(l.Target) + len(l.Anchor) }
 
 func newParquet[T any](w io.Writer, size func(*T) int) *parquetSink[T] {
-	out := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd), parquet.CreatedBy("indexer", "", ""))
+	// With statistics, the header of each page has the least and the greatest value of the page, each
+	// twice. Apache Arrow refuses headers of more than 16 MiB: a text of 4 MiB would be too long. The
+	// footer has the bounds of row groups, and the column index those of pages, cut.
+	out := parquet.NewGenericWriter[T](w, parquet.Compression(&parquet.Zstd), parquet.DataPageStatistics(false), parquet.CreatedBy("indexer", "", ""))
 	return &parquetSink[T]{out: out, size: size}
 }
 

@@ -97,12 +97,32 @@ func TestParquetReadBack(t *testing.T) {
 	}
 }
 
+// A long text is in the data and twice in the footer, but not in the header of a page: readers refuse
+// headers that are long.
+func TestParquetLongText(t *testing.T) {
+	random := testenv.Random(t)
+	text := make([]byte, 1<<20)
+	for i := range text {
+		text[i] = byte('a' + random.IntN(26))
+	}
+	docs := parquetDocs(random, 1)
+	docs[0].Text = string(text)
+	var file bytes.Buffer
+	writeParquet(t, Sink[Document](listed{NewParquetDocuments(&file)}), docs)
+	if most := 4 * len(text); file.Len() > most {
+		t.Errorf("%d bytes for a text of %d, want at most %d", file.Len(), len(text), most)
+	}
+}
+
 // Apache Arrow reads what JSONL has of the same documents and links.
 func TestParquetReadByArrow(t *testing.T) {
 	python := pythonWith(t, "pyarrow.parquet")
 	r := testenv.Random(t)
 	for _, n := range []int{0, 1, 300} {
 		docs := parquetDocs(r, n)
+		if n == 1 {
+			docs[0].Text = strings.Repeat("long wörd ", 1<<19)
+		}
 		var links []Link
 		for _, d := range docs {
 			links = append(links, d.Inlinks...)
