@@ -25,8 +25,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(opensearchtest.Main{M: m}) }
 // openTest makes an empty index on the server of the package.
 func openTest(t *testing.T) (*Index, Address) {
 	t.Helper()
+	return openDivided(t, 1)
+}
+
+// openDivided makes an empty index with a number of shards.
+func openDivided(t *testing.T, shards int) (*Index, Address) {
+	t.Helper()
 	server := opensearchtest.Shared(t)
-	a, err := ParseAddress(prefix + server.URL + "/" + strings.ToLower(t.Name()) + "?replicas=0")
+	a, err := ParseAddress(fmt.Sprintf("%s%s/%s?replicas=0&shards=%d", prefix, server.URL, strings.ToLower(t.Name()), shards))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,12 +213,12 @@ func randomQuery(rnd *rand.Rand) string {
 
 // TestSuggestions: misspelled words are corrected by words of the documents.
 func TestSuggestions(t *testing.T) {
-	x, a := openTest(t)
+	x, a := openDivided(t, 4)
 	w, r := files(t)
 	for i := range 6 {
 		d := &index.Document{Cluster: page.ContentKey{0: byte(i)}, Seq: uint64(i + 1), URL: page.URL(fmt.Sprintf("https://a.example/boat/%d", i)),
 			Title: "Lighthouse museum", Text: "The keeper of the lighthouse lives in a café near the harbour, and has boots.", Language: "en"}
-		if i < 2 {
+		if i > 3 {
 			d.Text += " His boats have lanterns."
 		}
 		if err := errors.Join(w.Apply(t.Context(), []index.Change{index.Upsert(d)}), x.Apply(t.Context(), []index.Change{index.Upsert(d)})); err != nil {

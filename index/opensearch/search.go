@@ -30,7 +30,10 @@ type searchAnswer struct {
 	}
 	Aggregations map[string]json.RawMessage
 	Suggest      map[string][]struct {
-		Options []struct{ Text string }
+		Options []struct {
+			Text string
+			Freq int
+		}
 	}
 }
 

@@ -188,24 +188,25 @@ func (s *session) counts(ctx context.Context, list []search.Matching) ([]int, er
 // near asks the server for words that are spelled like a word. A word of a text counts if two
 // documents have it, and a word of a title or an anchor always counts (package spelling).
 func (s *session) near(ctx context.Context, q *search.NearQuestion) (list []search.NearWord, err error) {
+	const named, words = "named", "words"
 	suggest := object{"text": q.Word}
-	for field, least := range map[string]int{"named": 0, "words": 1} {
+	for _, field := range []string{named, words} {
+		// The bounds of frequencies are per part of the index, so they allow all. By default, a word gets
+		// no options that more than 1 % of the documents have.
 		suggest[field] = object{"term": object{
 			"field": field, "max_edits": q.Most, "prefix_length": 0, "min_word_length": 1, "suggest_mode": "always",
-			// An option must have more documents than min_doc_freq. A word that more documents have than
-			// max_term_freq, which is 1 % of them by default, would get no options.
-			"size": 100, "min_doc_freq": least, "max_term_freq": 1_000_000_000, "max_inspections": 1000, "string_distance": "damerau_levenshtein",
+			"size": 500, "min_doc_freq": 0, "max_term_freq": 1_000_000_000, "max_inspections": 1000, "string_distance": "damerau_levenshtein",
 		}}
 	}
 	a, err := s.c.search(ctx, object{"size": 0, "suggest": suggest})
 	if err != nil {
 		return nil, err
 	}
-	for _, answers := range a.Suggest {
+	for field, answers := range a.Suggest {
 		for _, answer := range answers {
 			for _, option := range answer.Options {
 				d := spelling.Distance(q.Word, spelling.Fold(option.Text), q.Most)
-				if d > 0 && d <= q.Most {
+				if d > 0 && d <= q.Most && (field == named || option.Freq > 1) {
 					list = append(list, search.NearWord{Word: option.Text, Distance: d})
 				}
 			}
