@@ -18,7 +18,6 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/store"
-	"github.com/webindexer/indexer/store/mem"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -38,11 +37,7 @@ type team struct {
 }
 
 func newTeam(t *testing.T, rng *rand.Rand, w *web, o Options, seeds []string) *team {
-	table, err := mem.New(txn.Groups(division.Group), mem.Options{TwoPhaseOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &team{t: t, rng: rng, web: w, options: o, every: 10 * time.Second, frontier: newFrontier(seeds...), table: table, coordinator: sharedtest.New()}
+	m := &team{t: t, rng: rng, web: w, options: o, every: 10 * time.Second, frontier: newFrontier(seeds...), table: sharedtest.Table(t, txn.Groups(division.Group)), coordinator: sharedtest.New()}
 	m.worker, _ = m.open()
 	m.frontier.wake = func(host string) {
 		_, err := m.worker.Run(context.Background(), func(tx *txn.Txn) error { return division.Notify(context.Background(), tx, host) })

@@ -16,7 +16,6 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/store"
-	"github.com/webindexer/indexer/store/mem"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -33,16 +32,7 @@ type fleet struct {
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	table, err := mem.New(txn.Groups("app", Group), mem.Options{TwoPhaseOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &fleet{t, table, sharedtest.New()}
+	return &fleet{t, sharedtest.Table(t, txn.Groups("app", Group)), sharedtest.New()}
 }
 
 type member struct {

@@ -15,7 +15,6 @@ import (
 	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
-	"github.com/webindexer/indexer/store/mem"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -34,16 +33,7 @@ type fleet struct {
 
 func newFleet(t testing.TB) *fleet {
 	t.Helper()
-	table, err := mem.New(groups, mem.Options{TwoPhaseOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &fleet{t: t, table: table, coordinator: sharedtest.New(), runs: &tally{n: make(map[string]int)}}
+	return &fleet{t: t, table: sharedtest.Table(t, groups), coordinator: sharedtest.New(), runs: &tally{n: make(map[string]int)}}
 }
 
 // tally counts committed runs by observer and row.

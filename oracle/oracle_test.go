@@ -12,25 +12,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
-	"github.com/webindexer/indexer/store/mem"
 	"github.com/webindexer/indexer/txn"
 )
 
 // newTable is a table that processes share; each of them is a link to it.
 func newTable(t testing.TB) store.Table {
 	t.Helper()
-	table, err := mem.New(txn.Groups("app"), mem.Options{TwoPhaseOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return table
+	return sharedtest.Table(t, txn.Groups("app"))
 }
 
 // link is the connection of one process to the table. Cutting it makes its calls fail, and

@@ -19,12 +19,7 @@ import (
 // sharedTable is a table that several DBs open.
 func sharedTable(t *testing.T) store.Table {
 	t.Helper()
-	table, err := mem.New(Groups("app"), mem.Options{TwoPhaseOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { closeTable(t, table) })
-	return table
+	return sharedtest.Table(t, Groups("app"))
 }
 
 func coordination(p *sharedtest.Process) *Coordination {

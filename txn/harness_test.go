@@ -94,7 +94,7 @@ func closeTable(t testing.TB, table store.Table) {
 	}
 }
 
-// open opens a DB and closes it with the test.
+// open opens a DB, which the caller closes.
 func open(t testing.TB, table store.Table, opts Options) *DB {
 	t.Helper()
 	db, err := Open(context.Background(), table, opts)

@@ -16,7 +16,6 @@ import (
 	"github.com/webindexer/indexer/crawler/partition"
 	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/store"
-	"github.com/webindexer/indexer/store/mem"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -121,11 +120,7 @@ type process struct {
 }
 
 func newRig(t *testing.T) *rig {
-	table, err := mem.New(txn.Groups(Group), mem.Options{TwoPhaseOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &rig{t: t, table: table, coordinator: sharedtest.New()}
+	return &rig{t: t, table: sharedtest.Table(t, txn.Groups(Group)), coordinator: sharedtest.New()}
 }
 
 // join starts a crawler in a process of its own.

@@ -10,7 +10,6 @@ import (
 	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
-	"github.com/webindexer/indexer/store/mem"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -22,10 +21,7 @@ type beginner struct {
 
 func newBeginners(t *testing.T, n int) (list []beginner) {
 	t.Helper()
-	table, err := mem.New(txn.Groups(schema.Groups()...), mem.Options{TwoPhaseOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := sharedtest.Table(t, txn.Groups(schema.Groups()...))
 	coordinator := sharedtest.New()
 	for range n {
 		p := coordinator.Join()

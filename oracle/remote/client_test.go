@@ -16,26 +16,17 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/internal/tlstest"
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/store"
-	"github.com/webindexer/indexer/store/mem"
 	"github.com/webindexer/indexer/txn"
 )
 
 func newTable(t testing.TB) store.Table {
 	t.Helper()
-	table, err := mem.New(txn.Groups("app"), mem.Options{TwoPhaseOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return table
+	return sharedtest.Table(t, txn.Groups("app"))
 }
 
 // site is an oracle with its server.

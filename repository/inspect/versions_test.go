@@ -13,7 +13,6 @@ import (
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/repository/inspect"
 	"github.com/webindexer/indexer/schema"
-	"github.com/webindexer/indexer/store/mem"
 	"github.com/webindexer/indexer/txn"
 )
 
@@ -84,13 +83,9 @@ func TestVersions(t *testing.T) {
 func TestReadableInOtherProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const u = page.URL("https://news.example/")
-		table, err := mem.New(txn.Groups(schema.GroupFetch), mem.Options{TwoPhaseOnly: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer table.Close()
-		coordinator := sharedtest.New()
+		table, coordinator := sharedtest.Table(t, txn.Groups(schema.GroupFetch)), sharedtest.New()
 		var dbs [2]*txn.DB
+		var err error
 		for i := range dbs {
 			p := coordinator.Join()
 			if dbs[i], err = txn.Open(t.Context(), table, txn.Options{Coordination: &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}}); err != nil {
