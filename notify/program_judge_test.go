@@ -22,11 +22,11 @@ type ran struct{ start, commit uint64 }
 //	once      a strong observer's run has a change between the start of the run
 //	          before it and its own: it is for a change that no other run was for
 //
-// A ghost may cause one more run: the notifications of a loader's transaction
-// that put them and did not commit. At the end all work must be done.
+// A spurious notification, from a loader's transaction that did not commit, may cause
+// one more run. At the end all work must be done.
 func (m *machine) judge() error {
 	ctx := context.Background()
-	changes, runs, ghosts := make(map[string][]uint64), make(map[string][]ran), make(map[string]int)
+	changes, runs, spurious := make(map[string][]uint64), make(map[string][]ran), make(map[string]int)
 	marked := make(map[int]bool)
 	tx, err := m.db.Begin(ctx)
 	if err != nil {
@@ -66,14 +66,14 @@ func (m *machine) judge() error {
 		}
 		if !marked[id] {
 			for _, r := range l.rows {
-				ghosts["x/"+r]++
+				spurious["x/"+r]++
 			}
 		}
 	}
 	for _, o := range m.p.registry.list {
 		for _, row := range rowNames {
 			at := o.Watches.Name + "/" + row
-			if err := judgeRow(changes[at], runs[o.Name+"/"+row], ghosts[at], !o.Weak); err != nil {
+			if err := judgeRow(changes[at], runs[o.Name+"/"+row], spurious[at], !o.Weak); err != nil {
 				return fmt.Errorf("observer %s, row %s: %w; changes at %v, runs %v", o.Name, row, err, changes[at], runs[o.Name+"/"+row])
 			}
 		}
@@ -81,7 +81,7 @@ func (m *machine) judge() error {
 	return m.nothingLeft(ctx)
 }
 
-func judgeRow(changes []uint64, runs []ran, ghosts int, strong bool) error {
+func judgeRow(changes []uint64, runs []ran, spurious int, strong bool) error {
 	slices.Sort(changes)
 	slices.SortFunc(runs, func(a, b ran) int { return int(a.start) - int(b.start) })
 	before, extra := uint64(0), 0
@@ -95,8 +95,8 @@ func judgeRow(changes []uint64, runs []ran, ghosts int, strong bool) error {
 	switch {
 	case len(changes) > 0 && changes[len(changes)-1] > before:
 		return fmt.Errorf("nobody has seen the last change")
-	case strong && extra > ghosts:
-		return fmt.Errorf("%d runs too many for the changes there were, and %d ghosts", extra, ghosts)
+	case strong && extra > spurious:
+		return fmt.Errorf("%d runs too many for the changes there were, and %d spurious notifications", extra, spurious)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type committing struct {
 //     reader with a later start timestamp finds a lock or a write.
 //  3. Write the notifications of other rows, at the commit timestamp. They come before the
 //     commit point, because after it a crash would lose them (fluo#456). If the commit
-//     fails they are ghosts, and wake observers that find nothing to do.
+//     fails, they wake observers that find nothing to do.
 //  4. Replace the primary's lock by a write record, together with the
 //     notifications of its row and the acknowledgement: the commit point.
 //  5. Do the same for the other cells. From here on any process may do it for us.

@@ -65,7 +65,7 @@ func Steps() []Step {
 		{stepPrewritten, "after a cell is locked", false, true, leftLocks, rolledBack},
 		{stepCommitTS, "all cells are locked, before the commit timestamp", false, true, "all locks and data", rolledBack},
 		{stepNotify, "before the notifications of other rows", false, true, "all locks and data", rolledBack},
-		{stepCommitPrimary, "before the commit point", false, true, "all locks and data; notifications without a write (ghosts)", rolledBack + "; the observers that are woken find nothing to do"},
+		{stepCommitPrimary, "before the commit point", false, true, "all locks and data; notifications without a write", rolledBack + "; the observers that are woken find nothing to do"},
 		{stepPrimaryCommitted, "after the commit point", true, true, "the primary committed, all other locks", rolledOn},
 		{stepCommitSecondary, "before another cell is committed", true, true, "the primary committed, locks from this cell on", rolledOn},
 		{stepSecondaryCommitted, "after another cell is committed", true, true, "the primary committed, locks after this cell", rolledOn},
