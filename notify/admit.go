@@ -10,8 +10,7 @@ import (
 // transaction, so that it does not run ahead of the observers. Two bounds apply:
 //
 //   - Backlog, the number of waiting rows. If the backlog is full, Admit admits callers
-//     again when a tenth of it is done. Debounced rows do not
-//     count.
+//     again when a tenth of it is done. Debounced rows do not count.
 //   - MaxWait, the age of the oldest row that only needs a worker. Rows that
 //     wait for another reason do not count, because loading less would not help them:
 //     debounced rows, rows that back off, and rows of an exclusive observer

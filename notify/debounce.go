@@ -94,8 +94,8 @@ func (q *queue) runTimer() {
 	}
 }
 
-// release makes the due entries ready. It returns the time until
-// the next one is due, or 0 if there is none.
+// release makes the due entries ready. It returns the time until the next one is
+// due, or 0 if there is none.
 func (q *queue) release(now time.Time) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -14,9 +14,9 @@
 //     committed. The state in memory may be lost: the scan at the next start
 //     finds the notification again.
 //  2. At most one run commits for each change of a column that an observer watches strongly.
-//     One run may handle several changes (message
-//     collapsing). A weak notification may be handled several times. A transaction that
-//     commits in two phases and fails may have sent notifications: then a run finds no change.
+//     One run may handle several changes (message collapsing). A weak notification may be
+//     handled several times. A transaction that commits in two phases and fails may have sent
+//     notifications: then a run finds no change.
 //  3. For each observer, at most one worker has a row at a time. Workers
 //     take the row with the oldest notification first, and no row is passed over for ever.
 //  4. An observer that keeps failing on a row gives up on it: the row becomes a

@@ -46,8 +46,8 @@ func (h *Histogram) Distribution() Distribution {
 
 // Distribution is the state of a Histogram at one moment.
 type Distribution struct {
-	// Counts has the number of durations in each bucket, without the buckets below; Bound
-	// returns the bucket's upper bound.
+	// Counts has the number of durations in each bucket, without those in the buckets below.
+	// Bounds returns the upper bounds.
 	Counts [bounds + 1]int64
 	Sum    time.Duration
 }

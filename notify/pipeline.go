@@ -97,10 +97,9 @@ func (p *Pipeline) share(db *txn.DB) {
 	}
 }
 
-// Stop lets the current runs finish, starts no new ones, and waits for
-// the workers. Pending work stays in the table. Callers that wait in Admit and
-// Quiesce get ErrStopped. Stop returns the failure that had already stopped the pipeline,
-// if any.
+// Stop lets the current runs finish, starts no new ones, and waits for the workers.
+// Pending work stays in the table. Callers that wait in Admit and Quiesce get ErrStopped.
+// Stop returns the failure that had already stopped the pipeline, if any.
 func (p *Pipeline) Stop() error {
 	p.queue.close()
 	p.work.Wait()

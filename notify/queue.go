@@ -10,9 +10,8 @@ import (
 )
 
 // queue holds the rows that workers take. It is a bounded cache of the notify column,
-// and is filled again from the table after an overflow. It is
-// never written to the table; a crash loses all of it, and the scan at the next start
-// finds it again.
+// and is filled again from the table after an overflow. It is never written to the
+// table; a crash loses all of it, and the scan at the next start finds it again.
 //
 // # Invariants
 //
@@ -38,10 +37,9 @@ import (
 // # Why a notification for a waiting row is absorbed
 //
 // (This is message collapsing.) The coming run takes its start timestamp later than now,
-// and now is later than the notification's commit, so the run sees the change.
-// That does not hold for a running row: its
-// run may have begun already. Only its start timestamp tells, so again keeps the
-// notification until the run ends.
+// and now is later than the notification's commit, so the run sees the change. That does
+// not hold for a running row: its run may have begun already. Only its start timestamp
+// tells, so again keeps the notification until the run ends.
 type queue struct {
 	registry *Registry
 	capacity int

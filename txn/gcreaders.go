@@ -8,9 +8,8 @@ import (
 )
 
 // readers are the open transactions, and everything else in this process that limits the
-// safe point. A reader registers before it takes its timestamp.
-// Since it does not know the timestamp yet, it registers with a bound that is
-// certainly lower: the floor.
+// safe point. A reader registers before it takes its timestamp. Since it does not know
+// the timestamp yet, it registers with a bound that is certainly lower: the floor.
 //
 //  1. floor only grows, and is at most the greatest timestamp handed out.
 //  2. A reader reads the floor, writes it into a slot, and then takes its timestamp,

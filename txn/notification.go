@@ -28,10 +28,10 @@ type Notification struct {
 // the paper. So each observer removes its own without checking whether the
 // rest are done, and several observers of a column never write the same cell.
 
-// Notifications lists notifications in the table, by row, from row from:
-// at least one row, and further rows until there are limit notifications. next is
-// the row at which to continue, "" at the end. In a table that several processes share, it leaves
-// out those of observers with a lease.
+// Notifications lists notifications in the table, by row, from row from: at least one row, and
+// further rows until there are limit notifications. next is the row at which to continue, "" at
+// the end. In a table that several processes share, it leaves out those of observers with a
+// lease.
 func (db *DB) Notifications(ctx context.Context, from string, limit int) (notes []Notification, next string, err error) {
 	return notificationsIn(ctx, db.table, notifyGroup, from, limit)
 }

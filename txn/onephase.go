@@ -12,10 +12,9 @@ import (
 // one atomic batch. There is never a lock on disk, and a crash leaves either the
 // whole batch or nothing.
 //
-//  1. Guards: after the start timestamp, no write to our cells and no commit that
-//     read them for update; no lock on them
-//     (of a two-phase transaction, maybe in an earlier process); no acknowledgement of
-//     our triggers since their notification.
+//  1. Guards: after the start timestamp, no write to our cells and no commit that read
+//     them for update; no lock on them (of a two-phase transaction, maybe in an
+//     earlier process); no acknowledgement of our triggers since their notification.
 //  2. If the guards hold, the engine takes the commit timestamp, from beyond the window
 //     of start timestamps (see oracle.go).
 //  3. The batch writes, at the commit timestamp, values inside their write records,

@@ -18,8 +18,7 @@ import (
 //     be read, and the notifications that it sent are in the table, unless they were
 //     handled.
 //  3. The table has no notification. A notification stays until the run that handles it has
-//     committed completely. So every run that handles one of those transactions has
-//     committed.
+//     committed completely. So every run that handles one of those transactions has committed.
 //     Both groups of notifications are scanned twice, because a scan sees each row at a different
 //     instant. A run that has no lock, because it only sends notifications, may send one to a row
 //     that the first scan has passed, and then remove its own before the scan gets there. The

@@ -17,9 +17,9 @@ var ErrTooLarge = fmt.Errorf("txn: transaction too large: %w", store.ErrTooLarge
 // Split such a transaction into parts.
 const maxCells = 1 << 16
 
-// checkSize refuses a transaction that two phases cannot commit, before
-// the first lock is written. Finding out half-way would cost a write and an undo for every
-// cell before the one that is too large.
+// checkSize refuses a transaction that two phases cannot commit, before the first lock is
+// written. Finding out half-way would cost a write and an undo for every cell before the
+// one that is too large.
 //
 // A transaction that fits into one batch is not checked here: the engine measures it.
 func (c *committing) checkSize() error {

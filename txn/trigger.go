@@ -7,8 +7,8 @@ import (
 )
 
 // Trigger makes a transaction an observer's run: its commit removes the handled notification
-// and, for a strong observer, acknowledges the run, so that
-// at most one run commits for each change (paper, section 2.4).
+// and, for a strong observer, acknowledges the run, so that at most one run commits for each
+// change (paper, section 2.4).
 type Trigger struct {
 	Cell     Cell
 	Observer string

@@ -57,10 +57,9 @@ func checkRequest(next http.Handler) http.Handler {
 // checkSite refuses requests that a page of another site makes through a visitor's
 // browser, except from origins that may search (origins.go). Such a page cannot read the
 // answers (Cross-Origin-Resource-Policy, and no CORS), but it could use up the slots for
-// requests and for clients of the status page.
-// Browsers mark these requests in a header that pages cannot set (W3C, Fetch Metadata
-// Request Headers). Following a link from another site is allowed. Other ports of this
-// machine count as other sites.
+// requests and for clients of the status page. Browsers mark these requests in a header
+// that pages cannot set (W3C, Fetch Metadata Request Headers). Following a link from
+// another site is allowed. Other ports of this machine count as other sites.
 func (s *Server) checkSite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Header.Get("Sec-Fetch-Site") {

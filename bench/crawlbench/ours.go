@@ -19,8 +19,8 @@ import (
 
 // ourCrawl crawls from seed into a fresh repository in dir, wired as the command line
 // wires `crawl --delay 0 --per-host N --allow-private`, until everything is indexed. The
-// recorder may be nil.
-// It calls during every 50 ms with the number of pages done so far; during may be nil.
+// recorder may be nil. It calls during every 50 ms with the number of pages done so far;
+// during may be nil.
 func ourCrawl(ctx context.Context, dir, seed string, o Options, recorder crawler.Recorder, during func(pages int)) (_ *measure.Run, err error) {
 	began := time.Now()
 	crawl := &frontier.Crawl{Ranks: observers.RankOf}

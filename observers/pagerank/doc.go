@@ -38,9 +38,9 @@
 // # Why no rank is off by more than the tolerance
 //
 // Let θ be the bound of residuals (ResidualBound). When no residual exceeds it, the error
-// of an estimate is E(u) = 0.85·Σ (E(v)+residual(v))/Out(v), and so
-// |E(u)| ≤ (θ/0.15)·(rank(u) − 0.15): rank(u) is 0.15 times the same sum over all paths
-// that lead to u, each path without its last node. With θ = 0.15·¾·tolerance that is ¾ of
-// the tolerance, whatever the graph looks like. Publishing (invariant 4) adds the fourth
+// of an estimate is E(u) = 0.85·Σ (E(v)+residual(v))/Out(v), and so |E(u)| ≤
+// (θ/0.15)·(rank(u) − 0.15): rank(u) is 0.15 times the same sum over all paths that lead
+// to u, each path without its last node. With θ = 0.15·¾·tolerance that is ¾ of the
+// tolerance, whatever the graph looks like. Publishing (invariant 4) adds the fourth
 // quarter. Ranks of nodes without inlinks are exact.
 package pagerank

@@ -21,9 +21,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Encode returns the graph in a form for DecodeLinkGraph.
 //
-// The form is: storedFormat, the key of the identifier, the graph (rank.OutGraph);
-// for each node, in the order of the identifying bits, these bits and the number of the node; for
-// each node its rank; a CRC-32C of all that. Numbers have 8 bytes, node numbers 4, lowest byte first.
+// The form is: storedFormat, the key of the identifier, the graph (rank.OutGraph); for each node, in
+// the order of the identifying bits, these bits and the number of the node; for each node its rank; a
+// CRC-32C of all that. Numbers have 8 bytes, node numbers 4, lowest byte first.
 func (g *LinkGraph) Encode() []byte {
 	known := g.known.with(g.added)
 	b := make([]byte, 0, 64+20*len(known.ids)+3*len(known.ids))

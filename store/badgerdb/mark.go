@@ -255,8 +255,8 @@ func valueLogFile(dir string, number uint64) string {
 	return filepath.Join(dir, dirfile.Badger, fmt.Sprintf("%06d%s", number, valueLogSuffix))
 }
 
-// update writes the next slot. If the map cannot be written, because the
-// disk is full or the file was truncated, it returns an error instead of ending the process.
+// update writes the next slot. If the map cannot be written, because the disk is full or the
+// file was truncated, it returns an error instead of ending the process.
 func (m *mark) update() (err error) {
 	if m.broken != nil {
 		return m.broken
