@@ -10,7 +10,7 @@ import (
 // steps, only scanPage knows of a notification. Another run may handle it, and remove it;
 // then neither the table nor the queue shows that scanPage still holds it. Only its
 // acknowledgement prevents a second run, so none is collected in the meantime: scanPage holds
-// scans shared, and Settled holds it exclusively.
+// scans shared, and PauseScans holds it exclusively.
 func (p *Pipeline) scanPage(ctx context.Context, from string) (found int, next string, full bool, row string, err error) {
 	p.scans.RLock()
 	defer p.scans.RUnlock()
@@ -22,14 +22,13 @@ func (p *Pipeline) scanPage(ctx context.Context, from string) (found int, next s
 	return len(notes), next, full, row, err
 }
 
-// Settled implements txn.Answers: it calls fn while no scan takes notifications from
-// the table to run them. busy reports whether the queue has the row, waiting or
-// running, for the observer, because a run of it may need the acknowledgement.
+// PauseScans implements txn.Queue. A run of a row in the queue may need the
+// acknowledgement.
 //
 // Notifications that a commit hands over do not pass through scanPage. Their sender is an open
 // transaction until it has handed them over, and holds back the safe point, so no
 // acknowledgement of its notifications is collected (txn/gcacks.go).
-func (p *Pipeline) Settled(fn func(busy func(row, observer string) bool) error) error {
+func (p *Pipeline) PauseScans(fn func(waiting func(row, observer string) bool) error) error {
 	p.scans.Lock()
 	defer p.scans.Unlock()
 	return fn(p.queue.has)
@@ -48,4 +47,4 @@ func (q *queue) has(row, observer string) bool {
 	return ok
 }
 
-var _ txn.Answers = (*Pipeline)(nil)
+var _ txn.Queue = (*Pipeline)(nil)

@@ -59,7 +59,7 @@ func TestAcknowledgementsAreCollected(t *testing.T) {
 	}
 	acks := func() (rows []string) {
 		t.Helper()
-		if _, err := db.Collect(ctx, txn.CollectOptions{Answers: p}); err != nil {
+		if _, err := db.Collect(ctx, txn.CollectOptions{Queue: p}); err != nil {
 			t.Fatal(err)
 		}
 		err := db.Records(ctx, txn.AckGroup, "", "", func(r txn.Record) error {

@@ -103,7 +103,7 @@ func (p *Pipeline) attempt(ctx context.Context, o *Observer, batch []*entry, a *
 		}
 		if open {
 			rows = append(rows, e.row)
-			tx.Answer(txn.Trigger{Cell: txn.Cell{Row: e.row, Column: o.Watches}, Observer: o.Name, TS: e.newest, Strong: !o.Weak})
+			tx.AddTrigger(txn.Trigger{Cell: txn.Cell{Row: e.row, Column: o.Watches}, Observer: o.Name, TS: e.newest, Strong: !o.Weak})
 		}
 	}
 	if len(rows) == 0 {

@@ -41,7 +41,7 @@ func (r *Repository) Collect(ctx context.Context, tell func(format string, args 
 		}
 	}
 	progress := func(c txn.Collected) { tell("%d cells visited so far, %d records removed", c.Cells, c.Removed()) }
-	if f.Collected, err = r.db.Collect(ctx, txn.CollectOptions{Answers: r.pipeline, Progress: progress}); err != nil {
+	if f.Collected, err = r.db.Collect(ctx, txn.CollectOptions{Queue: r.pipeline, Progress: progress}); err != nil {
 		return nil, err
 	}
 	if !r.shared() { // every export that is still to come has begun at the safe point or later
@@ -66,8 +66,8 @@ func (r *Repository) Collect(ctx context.Context, tell func(format string, args 
 // processor.
 func (r *Repository) startCollector(ctx context.Context) (err error) {
 	r.collector, err = r.db.NewCollector(ctx, txn.CollectOptions{
-		Answers: r.pipeline,
-		Failed:  func(err error) { r.log.Warn("could not collect garbage, will try again", zap.Error(err)) },
+		Queue:  r.pipeline,
+		Failed: func(err error) { r.log.Warn("could not collect garbage, will try again", zap.Error(err)) },
 	})
 	return err
 }

@@ -106,7 +106,7 @@ func (r *Repository) collectShared(ctx context.Context) {
 		if !r.leases.Held(LeaseGarbage) {
 			continue
 		}
-		got, err := r.db.Collect(ctx, txn.CollectOptions{Answers: r.pipeline})
+		got, err := r.db.Collect(ctx, txn.CollectOptions{Queue: r.pipeline})
 		switch {
 		case err == nil:
 			r.log.Info("collected garbage", zap.Int("records", got.Removed()))

@@ -37,7 +37,7 @@ func endsAt(t *testing.T, n int, after bool) bool {
 		t.Fatal(err)
 	}
 	tx := mustBegin(t, db)
-	tx.Answer(Trigger{Cell: trigger, Observer: "o", TS: sent, Strong: true})
+	tx.AddTrigger(Trigger{Cell: trigger, Observer: "o", TS: sent, Strong: true})
 	for i := range 4 {
 		tx.Set(fmt.Sprint("row ", i), app("c"), make([]byte, 100*i)) // in the write record, or apart from it
 	}

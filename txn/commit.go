@@ -128,7 +128,7 @@ func (t *Txn) commitNotes(ctx context.Context) (uint64, error) {
 	if err := t.sendNotes(ctx, commit, t.notes); err != nil {
 		return 0, err
 	}
-	return commit, t.removeAnswered(ctx)
+	return commit, t.removeHandled(ctx)
 }
 
 // otherNotes returns the notifications of all rows except the primary's.
@@ -207,7 +207,7 @@ func (c *committing) finish(ctx context.Context, commit uint64) error {
 		if err := c.finishAtOnce(ctx, commit); err != nil {
 			return nil // committed, as below
 		}
-		return c.t.removeAnswered(ctx)
+		return c.t.removeHandled(ctx)
 	}
 	for _, w := range c.others {
 		if err := c.t.db.step(stepCommitSecondary, w.cell); err != nil {
@@ -220,7 +220,7 @@ func (c *committing) finish(ctx context.Context, commit uint64) error {
 			return err
 		}
 	}
-	return c.t.removeAnswered(ctx)
+	return c.t.removeHandled(ctx)
 }
 
 // finishAtOnce commits all secondary cells with one write of many rows.
@@ -245,8 +245,8 @@ func (c *committing) applyTo(ctx context.Context, cell Cell, ms []store.Mutation
 	return applyRow(ctx, c.t.db.table, []byte(cell.Row), ms...)
 }
 
-// removeAnswered removes the notifications that this transaction has handled.
-func (t *Txn) removeAnswered(ctx context.Context) error {
+// removeHandled removes the notifications that this transaction has handled.
+func (t *Txn) removeHandled(ctx context.Context) error {
 	if len(t.triggers) == 0 {
 		return nil
 	}

@@ -31,7 +31,7 @@ func TestUnfinishedRun(t *testing.T) {
 			for _, refuses := range []bool{true, false} {
 				table.refuses = refuses
 				run(t, db, func(tx *Txn) {
-					tx.Answer(Trigger{Cell: before[0].Cell, Observer: "o", TS: before[0].TS})
+					tx.AddTrigger(Trigger{Cell: before[0].Cell, Observer: "o", TS: before[0].TS})
 					tx.Set("one", app("d"), nil)
 					tx.Set("two", app("d"), nil)
 				})

@@ -145,7 +145,7 @@ func (f *faults) observe(db *DB) {
 			if _, err := tx.Get(ctx, n.Cell.Row, n.Cell.Column); err != nil {
 				return err
 			}
-			tx.Answer(Trigger{Cell: n.Cell, Observer: n.Observer, TS: n.TS, Strong: ack < n.TS})
+			tx.AddTrigger(Trigger{Cell: n.Cell, Observer: n.Observer, TS: n.TS, Strong: ack < n.TS})
 			tx.Set("yy"+n.Cell.Row, app("seen"), []byte(strconv.FormatUint(tx.Start(), 10)))
 		}
 		return nil

@@ -108,17 +108,18 @@ func (c *Collected) Removed() int {
 	return c.Versions + c.Deletions + c.Rollbacks + c.LockOnly + c.Reads + c.Acks
 }
 
-// Answers is consulted before an acknowledgement is removed; notify.Pipeline implements it.
-type Answers interface {
-	// Settled calls fn while no run removes notifications from the table to handle
-	// them. busy reports whether a removed notification has not been handled yet.
-	Settled(fn func(busy func(row, observer string) bool) error) error
+// Queue holds notifications that were read from the table and are not handled yet;
+// notify.Pipeline implements it.
+type Queue interface {
+	// PauseScans calls fn while no scan takes notifications from the table to handle them.
+	// waiting reports whether the queue has a row for an observer, waiting or running.
+	PauseScans(fn func(waiting func(row, observer string) bool) error) error
 }
 
 // CollectOptions are the options of Collect and NewCollector.
 type CollectOptions struct {
-	// Answers protects acknowledgements that are still needed; nil keeps all of them.
-	Answers Answers
+	// Queue says which acknowledgements runs may still need; nil keeps all of them.
+	Queue Queue
 	// Share is the fraction of one processor's time that a Collector uses; 0 means
 	// 0.05. A Collector that has fallen behind uses up to four times as much.
 	Share float64

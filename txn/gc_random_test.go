@@ -45,14 +45,14 @@ func (r *random) collect() {
 func (r *random) collectAll(ctx context.Context) (Collected, error) {
 	got, err := r.db.prepare(ctx)
 	if err == nil {
-		err = r.db.sweep(ctx, &got, CollectOptions{Answers: r})
+		err = r.db.sweep(ctx, &got, CollectOptions{Queue: r})
 	}
 	return got, err
 }
 
-// Settled implements Answers: rows whose notifications a transaction has in hand
-// are busy.
-func (r *random) Settled(fn func(busy func(row, observer string) bool) error) error {
+// PauseScans implements Queue: it holds the rows whose notifications a transaction has in
+// hand.
+func (r *random) PauseScans(fn func(waiting func(row, observer string) bool) error) error {
 	return fn(func(row, _ string) bool {
 		return slices.ContainsFunc(r.live, func(x *randomTxn) bool {
 			_, ok := x.triggers[Cell{row, app(observed)}]
@@ -83,7 +83,7 @@ func (r *random) readPast(p uint64) {
 // checkCollected: without open transactions a full collection leaves of each cell its value
 // and nothing else.
 func (r *random) checkCollected() {
-	if _, err := r.db.Collect(context.Background(), CollectOptions{Answers: r}); err != nil {
+	if _, err := r.db.Collect(context.Background(), CollectOptions{Queue: r}); err != nil {
 		r.wrongf("%v", err)
 		return
 	}

@@ -25,7 +25,7 @@ func TestBankCollects(t *testing.T) {
 		b := &bank{t: t, accounts: 8}
 		b.db = open(t, table, Options{Mode: mode, Step: b.crash, LockTTL: 30 * time.Millisecond})
 		c, err := b.db.NewCollector(t.Context(), CollectOptions{
-			Answers: idle{}, Share: 1, Every: time.Microsecond, Failed: func(err error) { t.Error(err) },
+			Queue: idle{}, Share: 1, Every: time.Microsecond, Failed: func(err error) { t.Error(err) },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +41,7 @@ func TestBankCollects(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := b.db.Collect(t.Context(), CollectOptions{Answers: idle{}}); err != nil && !errors.Is(err, errLocksHeld) {
+				if _, err := b.db.Collect(t.Context(), CollectOptions{Queue: idle{}}); err != nil && !errors.Is(err, errLocksHeld) {
 					t.Error(err)
 				}
 			}
@@ -61,7 +61,7 @@ func TestBankCollects(t *testing.T) {
 			t.Error(err)
 		}
 		b.checkCounts()
-		got, err := b.db.Collect(t.Context(), CollectOptions{Answers: idle{}})
+		got, err := b.db.Collect(t.Context(), CollectOptions{Queue: idle{}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -169,7 +169,7 @@ func runCollectFault(t *testing.T, mode Mode, plan faulty.Plan) bool {
 	table, probe := faulty.Wrap(inner, plan)
 	next, err := Open(ctx, table, Options{Mode: mode})
 	if err == nil {
-		_, err = next.Collect(ctx, CollectOptions{Answers: idle{}})
+		_, err = next.Collect(ctx, CollectOptions{Queue: idle{}})
 		if cerr := next.Close(); err == nil {
 			err = cerr
 		}
@@ -189,7 +189,7 @@ func runCollectFault(t *testing.T, mode Mode, plan faulty.Plan) bool {
 		if full {
 			break
 		}
-		if _, err := db.Collect(ctx, CollectOptions{Answers: idle{}}); err != nil {
+		if _, err := db.Collect(ctx, CollectOptions{Queue: idle{}}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -273,7 +273,7 @@ func TestCollectorSweeps(t *testing.T) {
 		}
 		db := open(t, table, Options{})
 		write(db, 100)
-		c, err := db.NewCollector(t.Context(), CollectOptions{Answers: idle{}})
+		c, err := db.NewCollector(t.Context(), CollectOptions{Queue: idle{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -299,7 +299,7 @@ func TestCollectorSweeps(t *testing.T) {
 		}
 
 		db = open(t, table, Options{})
-		if c, err = db.NewCollector(t.Context(), CollectOptions{Answers: idle{}}); err != nil {
+		if c, err = db.NewCollector(t.Context(), CollectOptions{Queue: idle{}}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Minute)

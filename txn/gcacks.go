@@ -23,7 +23,7 @@ type ack struct {
 //   - the cell has no write and no lock: as long as it exists, the acknowledgement
 //     says that the observer has seen it, which `indexer verify` checks;
 //   - the table has no notification of it, and no notification that was removed from it
-//     waits in memory; Settled prevents removals in the meantime.
+//     waits in memory; PauseScans prevents removals in the meantime.
 //
 // An acknowledgement only guarantees that the run for a change commits once. Under these
 // conditions no change at or below A is pending any more. A later
@@ -31,7 +31,7 @@ type ack struct {
 //
 // # Why not on a table that several processes share
 //
-// Settled knows the queue of one process only. Another process may have read the notification
+// PauseScans knows the queue of one process only. Another process may have read the notification
 // from the table just before it was removed, and begin its run only after the safe point has
 // passed A: at that moment it has no open transaction, so nothing holds the safe point back.
 // If the acknowledgement is collected in between, its run commits a second time. A lock in
@@ -42,8 +42,8 @@ type ack struct {
 // notification still exists, because collection requires that it is gone. That costs one more
 // read in each run of every observer, and saves some 100 bytes for each forgotten page. So
 // shared tables keep acknowledgements.
-func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answers Answers) (next []byte, err error) {
-	if answers == nil || got.SafePoint <= 1 || db.Shared() { // Settled knows only this process
+func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, queue Queue) (next []byte, err error) {
+	if queue == nil || got.SafePoint <= 1 || db.Shared() { // PauseScans knows only this process
 		return nil, nil
 	}
 	var acks []ack
@@ -72,8 +72,8 @@ func (db *DB) collectAcks(ctx context.Context, from []byte, got *Collected, answ
 	if len(gone) == 0 {
 		return next, nil
 	}
-	return next, answers.Settled(func(busy func(row, observer string) bool) error {
-		return db.removeAcks(ctx, gone, busy, got)
+	return next, queue.PauseScans(func(waiting func(row, observer string) bool) error {
+		return db.removeAcks(ctx, gone, waiting, got)
 	})
 }
 
@@ -87,10 +87,10 @@ func (db *DB) orphaned(ctx context.Context, a ack) (bool, error) {
 }
 
 // removeAcks checks again, now that no run removes notifications.
-func (db *DB) removeAcks(ctx context.Context, gone []ack, busy func(row, observer string) bool, got *Collected) error {
+func (db *DB) removeAcks(ctx context.Context, gone []ack, waiting func(row, observer string) bool, got *Collected) error {
 	var rows []store.RowMutation
 	for _, a := range gone {
-		if busy(a.cell.Row, a.observer) {
+		if waiting(a.cell.Row, a.observer) {
 			continue
 		}
 		orphaned, err := db.orphaned(ctx, a)

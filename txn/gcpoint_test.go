@@ -14,14 +14,14 @@ func TestNothingIsBelowTheFirstTimestamp(t *testing.T) {
 	db := open(t, table, Options{})
 	release := db.Hold()
 	c := Cell{"row", app("c")}
-	run(t, db, func(tx *Txn) { tx.Answer(Trigger{Cell: c, Observer: "o", TS: 1, Strong: true}) })
+	run(t, db, func(tx *Txn) { tx.AddTrigger(Trigger{Cell: c, Observer: "o", TS: 1, Strong: true}) })
 	tx := mustBegin(t, db)
 	tx.Set("locked", app("c"), nil)
 	pending := tx.plan()
 	if err := pending.prewrite(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := db.Collect(t.Context(), CollectOptions{Answers: idle{}})
+	got, err := db.Collect(t.Context(), CollectOptions{Queue: idle{}})
 	if err != nil || got.SafePoint != 1 || got.Acks != 0 || got.Locks != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}

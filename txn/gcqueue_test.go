@@ -207,7 +207,7 @@ func TestLaterRecordsAreVisitedAgain(t *testing.T) {
 			}
 		},
 		"trigger": func(_ *testing.T, tx *Txn) {
-			tx.Answer(Trigger{Cell: Cell{"row", app("c")}, Observer: "o", TS: tx.Start(), Strong: true})
+			tx.AddTrigger(Trigger{Cell: Cell{"row", app("c")}, Observer: "o", TS: tx.Start(), Strong: true})
 		},
 		"rolled back": func(_ *testing.T, tx *Txn) { tx.Set("row", app("c"), nil) },
 	} {

@@ -255,7 +255,7 @@ func (c *Collector) sweepSome(ctx context.Context) error {
 	}
 	for next := &c.place; time.Since(began) < c.opts.Every; {
 		page := time.Now()
-		if err := c.db.sweepPage(ctx, next, &got, c.opts.Answers); err != nil {
+		if err := c.db.sweepPage(ctx, next, &got, c.opts.Queue); err != nil {
 			return err
 		}
 		if *next == (sweepPlace{}) {

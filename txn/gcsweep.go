@@ -23,7 +23,7 @@ type sweepPlace struct {
 }
 
 // sweepPage collects some rows, and advances place.
-func (db *DB) sweepPage(ctx context.Context, place *sweepPlace, got *Collected, answers Answers) error {
+func (db *DB) sweepPage(ctx context.Context, place *sweepPlace, got *Collected, queue Queue) error {
 	groups := append(db.AppGroups(), readGroup, ackGroup)
 	if place.group == "" {
 		place.group = groups[0]
@@ -36,7 +36,7 @@ func (db *DB) sweepPage(ctx context.Context, place *sweepPlace, got *Collected, 
 	case readGroup:
 		next, err = db.collectReads(ctx, []byte(place.row), got)
 	case ackGroup:
-		next, err = db.collectAcks(ctx, []byte(place.row), got, answers)
+		next, err = db.collectAcks(ctx, []byte(place.row), got, queue)
 	default:
 		next, err = db.sweepRows(ctx, place.group, []byte(place.row), got)
 	}
@@ -56,7 +56,7 @@ func (db *DB) sweepPage(ctx context.Context, place *sweepPlace, got *Collected, 
 // sweep collects everything. Acknowledgements come last, after their cells.
 func (db *DB) sweep(ctx context.Context, got *Collected, opts CollectOptions) error {
 	for place := (sweepPlace{}); ; {
-		if err := db.sweepPage(ctx, &place, got, opts.Answers); err != nil || place == (sweepPlace{}) {
+		if err := db.sweepPage(ctx, &place, got, opts.Queue); err != nil || place == (sweepPlace{}) {
 			return err
 		}
 		if opts.Progress != nil {

@@ -171,7 +171,7 @@ func (h *history) command(cmd string, args []datadriven.CmdArg) (string, error) 
 	case "notify":
 		s.tx.Notify(arg(1), app(arg(2)))
 	case "answer":
-		s.tx.Answer(Trigger{Cell: cell(1), Observer: arg(3), TS: ts(4), Strong: arg(5) != "weak"})
+		s.tx.AddTrigger(Trigger{Cell: cell(1), Observer: arg(3), TS: ts(4), Strong: arg(5) != "weak"})
 	case "rollback":
 		s.tx.Rollback()
 	case "get", "getforupdate", "getrow", "scan", "acked":
@@ -298,7 +298,7 @@ func showNotes(notes []Notification) string {
 // collect is the command of that name in a history: a full collection by a
 // caller that knows that no worker has a notification.
 func (h *history) collect() (string, error) {
-	got, err := h.db.Collect(h.ctx, CollectOptions{Answers: idle{}})
+	got, err := h.db.Collect(h.ctx, CollectOptions{Queue: idle{}})
 	if err != nil {
 		return "", err
 	}
@@ -317,9 +317,9 @@ func (h *history) collect() (string, error) {
 	return strings.Join(out, ", "), nil
 }
 
-// idle are Answers without waiting rows.
+// idle is a Queue without rows.
 type idle struct{}
 
-func (idle) Settled(fn func(busy func(row, observer string) bool) error) error {
+func (idle) PauseScans(fn func(waiting func(row, observer string) bool) error) error {
 	return fn(func(string, string) bool { return false })
 }

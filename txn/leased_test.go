@@ -77,7 +77,7 @@ func TestLeasedNotifications(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tx.Answer(Trigger{Cell: Cell{row, app("c")}, Observer: observer, TS: last, Strong: row == "b"})
+		tx.AddTrigger(Trigger{Cell: Cell{row, app("c")}, Observer: observer, TS: last, Strong: row == "b"})
 		if _, err := tx.Commit(ctx); err != nil {
 			t.Fatal(err)
 		}

@@ -265,6 +265,6 @@ func (r *random) answer(x *randomTxn, row string) {
 		return
 	}
 	r.logf("%d answers %s of %d", x.start, c, notes[0].TS)
-	x.tx.Answer(Trigger{Cell: c, Observer: "observer", TS: notes[0].TS, Strong: true})
+	x.tx.AddTrigger(Trigger{Cell: c, Observer: "observer", TS: notes[0].TS, Strong: true})
 	x.triggers[c] = notes[0].TS
 }

@@ -189,7 +189,7 @@ func (w *stepWalk) scenario(db *DB, n Notification) (uint64, error) {
 		return 0, err
 	}
 	defer tx.Rollback()
-	tx.Answer(Trigger{Cell: n.Cell, Observer: n.Observer, TS: n.TS, Strong: true})
+	tx.AddTrigger(Trigger{Cell: n.Cell, Observer: n.Observer, TS: n.TS, Strong: true})
 	if _, err := tx.GetForUpdate(ctx, "carol", app("balance")); err != nil {
 		return 0, err
 	}

@@ -20,10 +20,10 @@ type Trigger struct {
 	Strong bool
 }
 
-// Answer adds a trigger. It must have been found before the transaction began:
-// the commit removes notifications up to the start timestamp, and the transaction's
-// snapshot includes every transaction that sent one up to there.
-func (t *Txn) Answer(tr Trigger) {
+// AddTrigger adds a trigger. It must have been found before the transaction began: the
+// commit removes notifications up to the start timestamp, and the transaction's snapshot
+// includes every transaction that sent one up to there.
+func (t *Txn) AddTrigger(tr Trigger) {
 	t.triggers = append(t.triggers, tr)
 	if tr.Strong && !slices.Contains(t.strongColumns, tr.Cell.Column) {
 		t.strongColumns = append(t.strongColumns, tr.Cell.Column)

@@ -363,7 +363,7 @@ func TestContextEndsDuringCommit(t *testing.T) {
 			for i := range 3 {
 				tx.Set(fmt.Sprint("row", i), app("c"), nil)
 			}
-			tx.Answer(Trigger{Cell: Cell{"row0", app("c")}, Observer: "o", TS: 1, Strong: true})
+			tx.AddTrigger(Trigger{Cell: Cell{"row0", app("c")}, Observer: "o", TS: 1, Strong: true})
 			_, err := tx.Commit(ctx)
 			if committed := step == stepCommitSecondary || step == stepUnnotify; committed != (err == nil) || errors.Is(err, ErrUnknown) {
 				t.Errorf("commit said %v", err)

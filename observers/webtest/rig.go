@@ -210,7 +210,7 @@ func (r *Rig) Tamper(ctx context.Context, fn func(*txn.Txn) error) error {
 func (r *Rig) Acknowledge(ctx context.Context, cell txn.Cell) error {
 	return r.Tamper(ctx, func(tx *txn.Txn) error {
 		for _, o := range r.registry.Observers(cell.Column) {
-			tx.Answer(txn.Trigger{Cell: cell, Observer: o, TS: tx.Start(), Strong: true})
+			tx.AddTrigger(txn.Trigger{Cell: cell, Observer: o, TS: tx.Start(), Strong: true})
 		}
 		return nil
 	})

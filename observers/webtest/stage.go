@@ -105,7 +105,7 @@ func (s *Stage) runOn(ctx context.Context, o *notify.Observer, notes []txn.Notif
 			var rows []string
 			for _, n := range batch {
 				rows = append(rows, n.Cell.Row)
-				tx.Answer(txn.Trigger{Cell: n.Cell, Observer: o.Name, TS: n.TS, Strong: !o.Weak})
+				tx.AddTrigger(txn.Trigger{Cell: n.Cell, Observer: o.Name, TS: n.TS, Strong: !o.Weak})
 			}
 			return cmp.Or(o.Run(ctx, tx, rows), fate)
 		})

@@ -239,7 +239,7 @@ func observe(ctx context.Context, db *txn.DB, n txn.Notification) error {
 		if err != nil {
 			return err
 		}
-		tx.Answer(txn.Trigger{Cell: n.Cell, Observer: n.Observer, TS: n.TS, Strong: ack < n.TS})
+		tx.AddTrigger(txn.Trigger{Cell: n.Cell, Observer: n.Observer, TS: n.TS, Strong: ack < n.TS})
 		if ack < n.TS {
 			tx.Set(n.Cell.Row, seen, []byte(strconv.FormatUint(v.TS, 10)))
 		}
