@@ -234,28 +234,28 @@ func TestMovedBetweenShards(t *testing.T) {
 	}
 }
 
-// lame is a shard that fails at its n-th question, or at the beginning.
-type lame struct {
+// failingShard is a shard that fails at its n-th question, or at the beginning.
+type failingShard struct {
 	search.ShardSource
 	after int
 }
 
 var errLame = errors.New("the machine is gone")
 
-func (l lame) Begin(ctx context.Context) (search.Session, error) {
+func (l failingShard) Begin(ctx context.Context) (search.Session, error) {
 	if l.after == 0 {
 		return nil, errLame
 	}
 	s, err := l.ShardSource.Begin(ctx)
-	return &lameSession{s, l.after}, err
+	return &failingSession{s, l.after}, err
 }
 
-type lameSession struct {
+type failingSession struct {
 	search.Session
 	left int
 }
 
-func (s *lameSession) Ask(ctx context.Context, q *search.Question) (*search.Answer, error) {
+func (s *failingSession) Ask(ctx context.Context, q *search.Question) (*search.Answer, error) {
 	if s.left--; s.left <= 0 {
 		return nil, errLame
 	}
@@ -284,7 +284,7 @@ func TestMissingShard(t *testing.T) {
 	d.apply(t, scoredChanges(60, rng)...)
 	others := search.NewShards([]search.ShardSource{d.sources[0], d.sources[2]})
 	for after := range 12 {
-		s := search.NewShards([]search.ShardSource{d.sources[0], lame{d.sources[1], after}, d.sources[2]})
+		s := search.NewShards([]search.ShardSource{d.sources[0], failingShard{d.sources[1], after}, d.sources[2]})
 		got, err := s.Search(t.Context(), "harbour musuem", search.Options{Explain: true})
 		if err != nil {
 			t.Fatal(err)
@@ -305,20 +305,20 @@ func TestMissingShard(t *testing.T) {
 	if got, err := search.NewShards(d.sources[:2], "shard 2 of 3: nobody holds it").Search(t.Context(), "harbour", search.Options{}); err != nil || len(got.Incomplete) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := search.NewShards([]search.ShardSource{d.sources[0], unclosed{lame{d.sources[1], 2}}}).Search(t.Context(), "harbour", search.Options{}); err != nil || !strings.Contains(fmt.Sprint(got.Incomplete), "the disk is gone") {
+	if got, err := search.NewShards([]search.ShardSource{d.sources[0], unclosed{failingShard{d.sources[1], 2}}}).Search(t.Context(), "harbour", search.Options{}); err != nil || !strings.Contains(fmt.Sprint(got.Incomplete), "the disk is gone") {
 		t.Errorf("a session that fails, and then fails to close: %+v, %v", got, err)
 	}
-	dead := search.NewShards([]search.ShardSource{lame{d.sources[0], 0}, lame{d.sources[1], 2}})
+	dead := search.NewShards([]search.ShardSource{failingShard{d.sources[0], 0}, failingShard{d.sources[1], 2}})
 	if _, err := dead.Search(t.Context(), "harbour", search.Options{}); !errors.Is(err, errLame) {
 		t.Errorf("no shard answers: %v", err)
 	}
-	if _, err := search.NewShards([]search.ShardSource{lame{d.sources[0], 0}, d.sources[1]}).Count(t.Context()); !errors.Is(err, search.ErrUnavailable) {
+	if _, err := search.NewShards([]search.ShardSource{failingShard{d.sources[0], 0}, d.sources[1]}).Count(t.Context()); !errors.Is(err, search.ErrUnavailable) {
 		t.Errorf("count without a shard: %v", err)
 	}
 	for u, i := range map[page.URL]int{"https://kept0.example/": 0, "https://kept1.example/": 1} {
 		apply(t, d.writers[i], Upsert(&Document{Cluster: page.ContentKey{byte(100 * i), 1}, Seq: 1, URL: u, Text: "harbour"}))
 		for after := range 2 {
-			s := search.NewShards([]search.ShardSource{d.sources[0], lame{d.sources[1], after}, d.sources[2]})
+			s := search.NewShards([]search.ShardSource{d.sources[0], failingShard{d.sources[1], after}, d.sources[2]})
 			if _, err := s.Similar(t.Context(), u, search.SimilarOptions{}); (i == 1) != errors.Is(err, search.ErrUnavailable) || errors.Is(err, search.ErrNotIndexed) || i == 0 && err != nil {
 				t.Errorf("similar to a page of shard %d without shard 1: %v", i, err)
 			}

@@ -166,17 +166,17 @@ func TestBodyTooLarge(t *testing.T) {
 	}
 }
 
-// shut is a pipeline that was stopped.
-type shut struct{}
+// stoppedPipeline is a pipeline that was stopped.
+type stoppedPipeline struct{}
 
-func (shut) Admit(context.Context) error { return notify.ErrStopped }
+func (stoppedPipeline) Admit(context.Context) error { return notify.ErrStopped }
 
-func (shut) Loading() (end func()) { return func() {} }
+func (stoppedPipeline) Loading() (end func()) { return func() {} }
 
 // TestErrors name the URL, and pass the cause on.
 func TestErrors(t *testing.T) {
 	r := openRig(t, webtest.Options{})
-	_, err := loader.New(r.DB, shut{}, nil).Load(t.Context(), somePage("alpha", noon))
+	_, err := loader.New(r.DB, stoppedPipeline{}, nil).Load(t.Context(), somePage("alpha", noon))
 	if !errors.Is(err, notify.ErrStopped) || !strings.Contains(err.Error(), "https://a.example/x") {
 		t.Errorf("stopped: %v", err)
 	}

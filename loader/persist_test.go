@@ -15,14 +15,14 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// away is a table whose server does not answer for a while.
-type away struct {
+// silentTable is a table whose server does not answer for a while.
+type silentTable struct {
 	store.Table
 	until time.Time
 	lost  bool // it does what was asked, and its answer is lost
 }
 
-func (a *away) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+func (a *silentTable) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
 	if time.Now().After(a.until) {
 		return a.Table.Mutate(ctx, m)
 	}
@@ -32,21 +32,21 @@ func (a *away) Mutate(ctx context.Context, m store.RowMutation) (store.Result, e
 	return store.Result{}, store.ErrUnavailable
 }
 
-func (a *away) Apply(ctx context.Context, list []store.RowMutation) error {
+func (a *silentTable) Apply(ctx context.Context, list []store.RowMutation) error {
 	if time.Now().After(a.until) {
 		return a.Table.Apply(ctx, list)
 	}
 	return store.ErrUnavailable
 }
 
-type always struct{}
+type admitAll struct{}
 
-func (always) Admit(context.Context) error { return nil }
-func (always) Loading() func()             { return func() {} }
+func (admitAll) Admit(context.Context) error { return nil }
+func (admitAll) Loading() func()             { return func() {} }
 
 // silentOracle admits when an oracle answers again.
 type silentOracle struct {
-	always
+	admitAll
 	until time.Time
 }
 
@@ -81,7 +81,7 @@ func TestServerAway(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				table := &away{Table: under, lost: tc.lost}
+				table := &silentTable{Table: under, lost: tc.lost}
 				db, err := txn.Open(t.Context(), table, txn.Options{})
 				if err != nil {
 					t.Fatal(err)
@@ -113,8 +113,8 @@ func TestServerAway(t *testing.T) {
 	}
 }
 
-// full is a table of an engine whose disk becomes full during a commit.
-type full struct {
+// fullTable is a table of an engine whose disk becomes full during a commit.
+type fullTable struct {
 	whole
 	broken bool
 }
@@ -125,7 +125,7 @@ type whole interface {
 	store.Committer
 }
 
-func (f *full) Commit(ctx context.Context, rows []store.RowMutation) (uint64, store.Result, error) {
+func (f *fullTable) Commit(ctx context.Context, rows []store.RowMutation) (uint64, store.Result, error) {
 	if !f.broken {
 		return f.whole.Commit(ctx, rows)
 	}
@@ -140,14 +140,14 @@ func TestDiskFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table := &full{whole: under.(whole)}
+		table := &fullTable{whole: under.(whole)}
 		db, err := txn.Open(t.Context(), table, txn.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		table.broken = true
 		began := time.Now()
-		_, err = loader.New(db, always{}, func(string) {}).Load(t.Context(), somePage("alpha", noon))
+		_, err = loader.New(db, admitAll{}, func(string) {}).Load(t.Context(), somePage("alpha", noon))
 		if took := time.Since(began); !errors.Is(err, txn.ErrUnknown) || !errors.Is(err, store.ErrNoSpace) || took > 0 {
 			t.Errorf("after %v: %v", took, err)
 		}

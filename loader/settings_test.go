@@ -69,7 +69,7 @@ func TestSettingsOfTheRepository(t *testing.T) {
 func TestLoadAnd(t *testing.T) {
 	r := openRig(t, webtest.Options{})
 	changed := 0
-	l := loader.New(r.DB, always{}, func(row string) {
+	l := loader.New(r.DB, admitAll{}, func(row string) {
 		if row != schema.URLRow(somePage("", noon).URL) {
 			t.Errorf("%q has changed", row)
 		}

@@ -394,13 +394,13 @@ func TestWithoutBrowser(t *testing.T) {
 	closeNow(t, r)
 }
 
-// greedy is a browser in which a page asks for as many URLs as its body says, under the
+// requestingBrowser is a browser in which a page asks for as many URLs as its body says, under the
 // directory that it names: "dir 500".
-type greedy struct{}
+type requestingBrowser struct{}
 
-func (greedy) Version() uint64 { return 1 }
+func (requestingBrowser) Version() uint64 { return 1 }
 
-func (greedy) Render(_ context.Context, f *page.Fetch, _ observers.Lookup) (*observers.Rendering, error) {
+func (requestingBrowser) Render(_ context.Context, f *page.Fetch, _ observers.Lookup) (*observers.Rendering, error) {
 	var dir string
 	var n int
 	if _, err := fmt.Sscanf(string(f.Body), "%s %d", &dir, &n); err != nil {
@@ -416,7 +416,7 @@ func (greedy) Render(_ context.Context, f *page.Fetch, _ observers.Lookup) (*obs
 // TestManyRequests: a page that asks for as much as it may, and then for as much of other
 // things, and for too much.
 func TestManyRequests(t *testing.T) {
-	r := open(t, t.TempDir(), repository.Options{Render: "all", Renderer: greedy{}})
+	r := open(t, t.TempDir(), repository.Options{Render: "all", Renderer: requestingBrowser{}})
 	defer closeNow(t, r)
 	for i, body := range []string{"a 500", "b 500", "b 3", "c 501"} {
 		f := siteFetches(t, 1, "index.html")[0]

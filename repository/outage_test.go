@@ -18,20 +18,20 @@ import (
 	"github.com/webindexer/indexer/observers"
 )
 
-// away is an index that answers unless err is set.
-type away struct {
+// failingIndex is an index that answers unless err is set.
+type failingIndex struct {
 	observers.Sink
 	err error
 }
 
-func (a *away) Apply(context.Context, []index.Change) error { return a.err }
+func (f *failingIndex) Apply(context.Context, []index.Change) error { return f.err }
 
 // TestOutage: while the index does not answer, the log has a line at growing intervals, and one when
 // it answers again.
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, logged := observer.New(zap.DebugLevel)
-		server := new(away)
+		server := new(failingIndex)
 		files := indexFiles{current: server, outage: outage{log: zap.New(log)}}
 		for range 2 {
 			if err := files.Apply(t.Context(), nil); err != nil {

@@ -189,11 +189,11 @@ func childRenderer() (observers.Renderer, func() error) {
 		return nil, func() error { return nil }
 	}
 	b := render.New(render.Options{Path: path})
-	return &mortal{Renderer: repository.Chromium{Browser: b}, deaths: strings.Split(os.Getenv(childBrowserKills), ",")}, b.Close
+	return &dyingBrowser{Renderer: repository.Chromium{Browser: b}, deaths: strings.Split(os.Getenv(childBrowserKills), ",")}, b.Close
 }
 
-// mortal is a browser that dies at some lookups.
-type mortal struct {
+// dyingBrowser is a browser that dies at some lookups.
+type dyingBrowser struct {
 	observers.Renderer
 	deaths []string
 
@@ -201,7 +201,7 @@ type mortal struct {
 	lookups int
 }
 
-func (m *mortal) Render(ctx context.Context, f *page.Fetch, lookup observers.Lookup) (*observers.Rendering, error) {
+func (m *dyingBrowser) Render(ctx context.Context, f *page.Fetch, lookup observers.Lookup) (*observers.Rendering, error) {
 	return m.Renderer.Render(ctx, f, func(ctx context.Context, u page.URL) (*page.Fetch, error) {
 		say(saysLookup)
 		if m.dies() {
@@ -214,7 +214,7 @@ func (m *mortal) Render(ctx context.Context, f *page.Fetch, lookup observers.Loo
 	})
 }
 
-func (m *mortal) dies() bool {
+func (m *dyingBrowser) dies() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.lookups++

@@ -8,13 +8,13 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// hung is a table that no longer answers writes.
-type hung struct {
+// hungTable is a table that no longer answers writes.
+type hungTable struct {
 	store.Table
 	on bool
 }
 
-func (h *hung) Apply(ctx context.Context, rows []store.RowMutation) error {
+func (h *hungTable) Apply(ctx context.Context, rows []store.RowMutation) error {
 	if h.on {
 		<-ctx.Done()
 		return ctx.Err()
@@ -26,7 +26,7 @@ func (h *hung) Apply(ctx context.Context, rows []store.RowMutation) error {
 // work to the next one.
 func TestStopOfAHungTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table := &hung{Table: openMem(t, Groups("app"))}
+		table := &hungTable{Table: openMem(t, Groups("app"))}
 		defer closeTable(t, table)
 		db := open(t, table, Options{Mode: TwoPhase})
 		c, err := db.NewCollector(t.Context(), CollectOptions{})

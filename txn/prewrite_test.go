@@ -119,9 +119,9 @@ func TestPrewriteRowRefused(t *testing.T) {
 	}
 }
 
-// crowded is a table whose guarded mutations of secondary rows begin only when as many as
+// crowdedTable is a table whose guarded mutations of secondary rows begin only when as many as
 // are allowed are under way.
-type crowded struct {
+type crowdedTable struct {
 	store.Table
 	want    int
 	mu      sync.Mutex
@@ -130,7 +130,7 @@ type crowded struct {
 	full    chan struct{}
 }
 
-func (c *crowded) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+func (c *crowdedTable) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
 	c.mu.Lock()
 	c.rows = append(c.rows, string(m.Row))
 	first := len(c.rows) == 1
@@ -170,7 +170,7 @@ func TestPrewriteAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		table := &crowded{Table: db.table, want: prewritesAtOnce, full: make(chan struct{})}
+		table := &crowdedTable{Table: db.table, want: prewritesAtOnce, full: make(chan struct{})}
 		db.table = table
 		defer func() { db.table = table.Table }()
 		_, err := tx.Commit(ctx)

@@ -11,15 +11,15 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// stubborn is a table that refuses to put write records, with an error.
-type stubborn struct {
+// refusingTable is a table that refuses to put write records, with an error.
+type refusingTable struct {
 	store.Table
 	err    error
 	happen bool // the refused mutation happens after all, at the next look-up of the lock
 	late   func()
 }
 
-func (s *stubborn) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+func (s *refusingTable) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
 	if slices.ContainsFunc(m.Mutations, func(m store.Mutation) bool { return m.Column[0] == kindWrite }) {
 		s.late = func() { _, _ = s.Table.Mutate(context.Background(), m) }
 		return store.Result{}, s.err
@@ -47,7 +47,7 @@ func TestCommitPointGivesUp(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				table := openMem(t, Groups("app"))
 				defer closeTable(t, table)
-				db := open(t, &stubborn{Table: table, err: c.err, happen: c.happen}, Options{Mode: TwoPhase})
+				db := open(t, &refusingTable{Table: table, err: c.err, happen: c.happen}, Options{Mode: TwoPhase})
 				defer db.Close()
 				tx := mustBegin(t, db)
 				tx.Set("row1", app("c"), nil)
@@ -80,7 +80,7 @@ func TestCommitPointBroken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := openMem(t, Groups("app"))
 		defer closeTable(t, table)
-		db := open(t, &stubborn{Table: table, err: store.ErrBroken}, Options{Mode: TwoPhase})
+		db := open(t, &refusingTable{Table: table, err: store.ErrBroken}, Options{Mode: TwoPhase})
 		tx := mustBegin(t, db)
 		tx.Set("row1", app("c"), nil)
 		began := time.Now()

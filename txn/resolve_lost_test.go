@@ -9,15 +9,15 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// losing is a table that loses the answers of guarded writes.
-type losing struct {
+// losingTable is a table that loses the answers of guarded writes.
+type losingTable struct {
 	store.Table
 	answers int  // that will be lost; negative: all
 	happens bool // what a lost answer was about
 	err     error
 }
 
-func (l *losing) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
+func (l *losingTable) Mutate(ctx context.Context, m store.RowMutation) (store.Result, error) {
 	if l.answers == 0 || m.Require == nil && m.Absent == nil {
 		return l.Table.Mutate(ctx, m)
 	}
@@ -65,7 +65,7 @@ func TestResolverLosesAnswers(t *testing.T) {
 					t.Fatalf("commit: %v, want a crash", err)
 				}
 				owner.Close()
-				table := &losing{Table: inner, happens: c.happens, err: c.err}
+				table := &losingTable{Table: inner, happens: c.happens, err: c.err}
 				db := open(t, table, Options{Mode: TwoPhase})
 				defer db.Close()
 				reader := mustBegin(t, db)

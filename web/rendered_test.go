@@ -22,13 +22,13 @@ import (
 	"github.com/webindexer/indexer/web/browsertest"
 )
 
-// painter renders the pages of these tests: their text is what /data.json says, and their
+// screenshotRenderer renders the pages of these tests: their text is what /data.json says, and their
 // screenshot has the colour that it says first.
-type painter struct{}
+type screenshotRenderer struct{}
 
-func (painter) Version() uint64 { return 1 }
+func (screenshotRenderer) Version() uint64 { return 1 }
 
-func (painter) Render(ctx context.Context, f *page.Fetch, lookup observers.Lookup) (*observers.Rendering, error) {
+func (screenshotRenderer) Render(ctx context.Context, f *page.Fetch, lookup observers.Lookup) (*observers.Rendering, error) {
 	r := &observers.Rendering{Requests: []page.URL{"https://shop.example/data.json", "https://cdn.example/font.woff2"}, Console: []string{"ReferenceError: counter is not defined"}}
 	data, err := lookup(ctx, r.Requests[0])
 	if err != nil || data == nil {
@@ -62,7 +62,7 @@ const shopURL = "https://shop.example/"
 // renderedStand is one of a shop whose text comes from a script, as fetched twice.
 func renderedStand(t *testing.T) *stand {
 	t.Helper()
-	s := newStandOf(t, repository.Options{Workers: 2, History: time.Hour, Render: "auto", Renderer: painter{}}, []page.Fetch{
+	s := newStandOf(t, repository.Options{Workers: 2, History: time.Hour, Render: "auto", Renderer: screenshotRenderer{}}, []page.Fetch{
 		fetched("https://plain.example/", 1, "<title>Plain lamps</title><p>"+strings.Repeat("Lamps that need no script to be read about. ", 40)),
 	}, nil)
 	shell := `<title>Loading</title><div id=root></div><script src=/app.js></script>`

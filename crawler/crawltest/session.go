@@ -121,7 +121,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 		_, err := s.Repo.Load(ctx, &f)
 		return err
 	}
-	c = crawler.New(o, told{s.Front, s.say}, toldFetcher{fetcher, s.say}, recorder)
+	c = crawler.New(o, reportingFrontier{s.Front, s.say}, reportingFetcher{fetcher, s.say}, recorder)
 	s.Crawl.Wake(wake)
 	if s.Made != nil {
 		s.Made(c)
@@ -149,13 +149,13 @@ func (s *Session) say(event, what string) {
 	}
 }
 
-// told is a frontier that reports its visits.
-type told struct {
+// reportingFrontier is a frontier that reports its visits.
+type reportingFrontier struct {
 	*frontier.Frontier
 	say func(event, what string)
 }
 
-func (f told) Visited(ctx context.Context, v crawler.Visit) error {
+func (f reportingFrontier) Visited(ctx context.Context, v crawler.Visit) error {
 	f.say("visiting", string(v.Job.URL))
 	err := f.Frontier.Visited(ctx, v)
 	if err == nil {
@@ -164,12 +164,12 @@ func (f told) Visited(ctx context.Context, v crawler.Visit) error {
 	return err
 }
 
-type toldFetcher struct {
+type reportingFetcher struct {
 	crawler.Fetcher
 	say func(event, what string)
 }
 
-func (f toldFetcher) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
+func (f reportingFetcher) Fetch(ctx context.Context, r fetch.Request) fetch.Result {
 	f.say("begin", string(r.URL))
 	res := f.Fetcher.Fetch(ctx, r)
 	f.say("fetched", string(r.URL))

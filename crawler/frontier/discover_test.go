@@ -32,7 +32,7 @@ func TestDiscoveryInParts(t *testing.T) {
 		early := func(html string) {
 			t.Helper()
 			f := page.Fetch{URL: job.URL, Time: r.clock, Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(html)}
-			if _, err := loader.New(r.db, anyone{}, func(string) {}).Load(ctx, &f); err != nil {
+			if _, err := loader.New(r.db, admitAll{}, func(string) {}).Load(ctx, &f); err != nil {
 				t.Fatal(err)
 			}
 			for range 5 * steps {

@@ -35,19 +35,19 @@ type rig struct {
 	clock   time.Time
 }
 
-type anyone struct{}
+type admitAll struct{}
 
-func (anyone) Admit(context.Context) error { return nil }
+func (admitAll) Admit(context.Context) error { return nil }
 
-func (anyone) Loading() (end func()) { return func() {} }
+func (admitAll) Loading() (end func()) { return func() {} }
 
-type nowhere struct{}
+type discardSink struct{}
 
-func (nowhere) Apply(context.Context, []index.Change) error { return nil }
+func (discardSink) Apply(context.Context, []index.Change) error { return nil }
 
-func (nowhere) SetRanks(context.Context, []index.RankUpdate) error { return nil }
+func (discardSink) SetRanks(context.Context, []index.RankUpdate) error { return nil }
 
-func (nowhere) Touch(context.Context, []index.Touch) ([]index.Touch, error) { return nil, nil }
+func (discardSink) Touch(context.Context, []index.Touch) ([]index.Touch, error) { return nil, nil }
 
 func newRig(t *testing.T) *rig { return newRigOf(t, schema.PartSize{}) }
 
@@ -73,7 +73,7 @@ func newRigOf(t *testing.T, part schema.PartSize) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if registry, err = (observers.Options{Sink: nowhere{}, Tracker: observers.NewTracker(), Part: part}).Registry(extra...); err != nil {
+	if registry, err = (observers.Options{Sink: discardSink{}, Tracker: observers.NewTracker(), Part: part}).Registry(extra...); err != nil {
 		t.Fatal(err)
 	}
 	pipeline = notify.New(registry, notify.Options{})
@@ -82,7 +82,7 @@ func newRigOf(t *testing.T, part schema.PartSize) *rig {
 	}
 	wake := func(host string) { r.woken[host]++ }
 	r.crawl.Wake(wake)
-	r.front = frontier.New(r.db, loader.New(r.db, anyone{}, func(string) {}), r.crawl, wake)
+	r.front = frontier.New(r.db, loader.New(r.db, admitAll{}, func(string) {}), r.crawl, wake)
 	t.Cleanup(func() { _ = r.db.Close() })
 	return r
 }

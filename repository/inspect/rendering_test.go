@@ -16,12 +16,12 @@ import (
 	"github.com/webindexer/indexer/repository/inspect"
 )
 
-// shop renders the pages of this test: the text is what /data.json says.
-type shop struct{}
+// dataRenderer renders the pages of this test: the text is what /data.json says.
+type dataRenderer struct{}
 
-func (shop) Version() uint64 { return 3 }
+func (dataRenderer) Version() uint64 { return 3 }
 
-func (shop) Render(ctx context.Context, f *page.Fetch, lookup observers.Lookup) (*observers.Rendering, error) {
+func (dataRenderer) Render(ctx context.Context, f *page.Fetch, lookup observers.Lookup) (*observers.Rendering, error) {
 	if strings.Contains(string(f.Body), "endless") {
 		return &observers.Rendering{Failure: "its scripts do not end"}, nil
 	}
@@ -95,7 +95,7 @@ func TestRendering(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	repo = open(shop{}, "")
+	repo = open(dataRenderer{}, "")
 	defer func() {
 		if err := repo.Close(); err != nil {
 			t.Error(err)

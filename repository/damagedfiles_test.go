@@ -19,7 +19,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// The tests of this file harm one file of a data directory in each run: a byte flips, the
+// The tests of this file damage one file of a data directory in each run: a byte flips, the
 // file is cut, or it is gone. Half of the directories were closed, half were left by a
 // process that was killed after it had loaded everything. Then a process opens the
 // directory, exports, and verifies. It either reports what is wrong with which file, or
@@ -27,9 +27,9 @@ import (
 //
 // INDEXER_LONG=1 makes it 1,000 runs of both tests together, INDEXER_SEED repeats one.
 
-// TestHarmedStore harms the files of the store.
-func TestHarmedStore(t *testing.T) {
-	harmAll(t, testenv.Size(6, 10, 800), func(name string) bool { return strings.HasPrefix(name, "store/") })
+// TestDamagedStoreFiles damages the files of the store.
+func TestDamagedStoreFiles(t *testing.T) {
+	damageAll(t, testenv.Size(6, 10, 800), func(name string) bool { return strings.HasPrefix(name, "store/") })
 }
 
 // TestLostTable removes a table of the store, which cannot go unnoticed.
@@ -37,37 +37,37 @@ func TestLostTable(t *testing.T) {
 	dir, want := filled(t)
 	image := readDataImage(t, dir)
 	tables := slices.DeleteFunc(slices.Sorted(maps.Keys(image)), func(name string) bool { return filepath.Ext(name) != ".sst" })
-	h := harm{name: tables[0], what: "gone"}
-	if failed := h.run(t, image, want); failed == "" || !h.says(failed) {
-		t.Errorf("%s: %q", h, failed)
+	d := damage{name: tables[0], what: "gone"}
+	if failed := d.run(t, image, want); failed == "" || !d.says(failed) {
+		t.Errorf("%s: %q", d, failed)
 	}
 }
 
-// TestHarmedIndexFiles harms the index files. Most harm is repaired from the store, so
+// TestDamagedIndexFiles damages the index files. Most damage is repaired from the store, so
 // few runs end with an error.
-func TestHarmedIndexFiles(t *testing.T) {
-	harmAll(t, testenv.Size(6, 10, 200), func(name string) bool { return !strings.HasPrefix(name, "store/") })
+func TestDamagedIndexFiles(t *testing.T) {
+	damageAll(t, testenv.Size(6, 10, 200), func(name string) bool { return !strings.HasPrefix(name, "store/") })
 }
 
-func harmAll(t *testing.T, runs int, which func(name string) bool) {
+func damageAll(t *testing.T, runs int, which func(name string) bool) {
 	rnd := testenv.Random(t)
 	closed, want := filled(t)
 	dirs := map[string]dataImage{"closed": readDataImage(t, closed), "killed": readDataImage(t, killedTwice(t, want))}
 	right, told := 0, 0
 	for n := range runs {
 		state := []string{"closed", "killed"}[n%2]
-		h := newHarm(rnd, dirs[state], which)
+		d := newDamage(rnd, dirs[state], which)
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			switch failed := h.run(t, dirs[state], want); {
+			switch failed := d.run(t, dirs[state], want); {
 			case failed == "":
 				right++
-			case h.says(failed):
+			case d.says(failed):
 				told++
 			default:
 				t.Errorf("the error does not say so: %s", failed)
 			}
 			if t.Failed() {
-				t.Logf("the directory was %s, %s", state, h)
+				t.Logf("the directory was %s, %s", state, d)
 			}
 		})
 	}
@@ -128,27 +128,27 @@ func (image dataImage) write(t *testing.T, dir string) {
 	}
 }
 
-// harm is what happens to one file.
-type harm struct {
+// damage is what happens to one file.
+type damage struct {
 	name string
 	what string // "flip", "cut", "gone"
 	at   int64
 	bits byte
 }
 
-func (h harm) String() string {
-	switch h.what {
+func (d damage) String() string {
+	switch d.what {
 	case "flip":
-		return fmt.Sprintf("bits %#02x of byte %d of %s flipped", h.bits, h.at, h.name)
+		return fmt.Sprintf("bits %#02x of byte %d of %s flipped", d.bits, d.at, d.name)
 	case "cut":
-		return fmt.Sprintf("%s cut to %d bytes", h.name, h.at)
+		return fmt.Sprintf("%s cut to %d bytes", d.name, d.at)
 	}
-	return h.name + " gone"
+	return d.name + " gone"
 }
 
-// newHarm chooses a kind of file, then a file of that kind, and what happens to it. Places
+// newDamage chooses a kind of file, then a file of that kind, and what happens to it. Places
 // near the end of a file are chosen as often as all others.
-func newHarm(rnd *rand.Rand, image dataImage, which func(string) bool) harm {
+func newDamage(rnd *rand.Rand, image dataImage, which func(string) bool) damage {
 	kinds := map[string][]string{}
 	for name := range image {
 		if which(name) && filepath.Base(name) != "LOCK" {
@@ -166,32 +166,32 @@ func newHarm(rnd *rand.Rand, image dataImage, which func(string) bool) harm {
 	}
 	slices.Sort(sorted)
 	names := kinds[sorted[rnd.IntN(len(sorted))]]
-	h := harm{name: names[rnd.IntN(len(names))], what: []string{"flip", "flip", "cut", "cut", "gone"}[rnd.IntN(5)]}
-	used := int64(len(image[h.name].used))
+	d := damage{name: names[rnd.IntN(len(names))], what: []string{"flip", "flip", "cut", "cut", "gone"}[rnd.IntN(5)]}
+	used := int64(len(image[d.name].used))
 	if used == 0 {
-		h.what = "gone"
-		return h
+		d.what = "gone"
+		return d
 	}
-	h.at = rnd.Int64N(used)
+	d.at = rnd.Int64N(used)
 	if rnd.IntN(2) == 0 {
-		h.at = used - 1 - rnd.Int64N(min(used, 32))
+		d.at = used - 1 - rnd.Int64N(min(used, 32))
 	}
-	h.bits = 1 << rnd.IntN(8)
-	return h
+	d.bits = 1 << rnd.IntN(8)
+	return d
 }
 
-// run does the harm to a copy and lets a process open it. It returns the error, "" if all
+// run applies the damage to a copy and lets a process open it. It returns the error, "" if all
 // was right.
-func (h harm) run(t *testing.T, image dataImage, want string) (failed string) {
+func (d damage) run(t *testing.T, image dataImage, want string) (failed string) {
 	t.Helper()
 	dir := t.TempDir()
 	image.write(t, dir)
-	path := filepath.Join(dir, h.name)
-	switch h.what {
+	path := filepath.Join(dir, d.name)
+	switch d.what {
 	case "flip":
-		flip(t, path, int(h.at), h.bits)
+		flip(t, path, int(d.at), d.bits)
 	case "cut":
-		if err := os.Truncate(path, h.at); err != nil {
+		if err := os.Truncate(path, d.at); err != nil {
 			t.Fatal(err)
 		}
 	default:
@@ -204,12 +204,12 @@ func (h harm) run(t *testing.T, image dataImage, want string) (failed string) {
 
 // says reports whether an error names the damage and the file; for a large value, Badger
 // does not name the file.
-func (h harm) says(failed string) bool {
-	name := filepath.Base(h.name)
+func (d damage) says(failed string) bool {
+	name := filepath.Base(d.name)
 	for _, kind := range []error{store.ErrCorrupt, store.ErrForeign, store.ErrNewerFormat, index.ErrForeign, index.ErrNewerFormat} {
 		if strings.Contains(failed, kind.Error()) {
 			return strings.Contains(failed, name) || filepath.Ext(name) == ".vlog" && strings.Contains(failed, "*.vlog")
 		}
 	}
-	return strings.HasPrefix(h.name, "index/") && strings.Contains(failed, "index")
+	return strings.HasPrefix(d.name, "index/") && strings.Contains(failed, "index")
 }
