@@ -33,6 +33,16 @@ const (
 // columnWeights are the weights of the columns of the table fts; tags have none.
 type columnWeights [allColumns]float64
 
+// in returns the weights with 0 for all other columns.
+func (w columnWeights) in(columns postings.Columns) columnWeights {
+	for c := range w {
+		if columns&(1<<c) == 0 {
+			w[c] = 0
+		}
+	}
+	return w
+}
+
 func weightsOf(w *search.Weights) columnWeights {
 	return columnWeights{w.Title, w.Body, w.Anchors, w.Outside, w.URL, w.Rest, 0}
 }
@@ -58,7 +68,10 @@ func (x *textIndex) scores(ctx context.Context, expr *query.Expr, st search.Stat
 		if err != nil {
 			return nil, err
 		}
-		addScores(phrase, idf(st.Rows, st.Documents[i]), f, ids, k, weights, out)
+		weight := idf(st.Rows, st.Documents[i])
+		for w := range weights {
+			addScores(out[w], f, weights[w].in(phrase.In), weight, ids, k)
+		}
 	}
 	return out, nil
 }
@@ -86,27 +99,19 @@ func bm25(idf, frequency, saturation float64) float64 {
 	return idf * (frequency * (bm25K1 + 1) / (frequency + saturation))
 }
 
-// addScores adds what a phrase contributes to the score of each document, for each of the
-// weights.
-func addScores(phrase *query.Expr, idf float64, f *found, ids []int64, k []float64, weights []columnWeights, out [][]float64) {
-	for w := range weights {
-		counting := weights[w]
-		for c := range counting {
-			if phrase.In&(1<<c) == 0 {
-				counting[c] = 0
-			}
+// addScores adds what a phrase contributes to the scores of documents. k has their
+// saturations.
+func addScores(scores []float64, f *found, weights columnWeights, idf float64, ids []int64, k []float64) {
+	at := 0 // in f.ids
+	for i, id := range ids {
+		if at += postings.Seek(f.ids[at:], id); at == len(f.ids) {
+			break
 		}
-		at := 0 // in f.ids
-		for i, id := range ids {
-			if at += postings.Seek(f.ids[at:], id); at == len(f.ids) {
-				break
-			}
-			if f.ids[at] != id {
-				continue
-			}
-			if frequency := f.list.Weigh(f.in(at), counting[:]); frequency > 0 {
-				out[w][i] += bm25(idf, frequency, k[i])
-			}
+		if f.ids[at] != id {
+			continue
+		}
+		if frequency := f.list.Weigh(f.in(at), weights[:]); frequency > 0 {
+			scores[i] += bm25(idf, frequency, k[i])
 		}
 	}
 }

@@ -18,15 +18,25 @@ type item struct {
 // errStopped ends a scan whose caller wants no more.
 var errStopped = errors.New("stopped")
 
-// byKey scans a group, and yields an item for each key, made of all its rows. add adds each cell; if
-// it returns txn.ErrStop, that item is the last.
-func byKey(ctx context.Context, tx *txn.Txn, in span, group, column string, key func(row []byte) ([]byte, error), add func(it *item, name, data []byte) error) iter.Seq2[item, error] {
+// scan makes items of the rows of a group, one for each key.
+type scan struct {
+	group  string
+	column string                                  // whose values are read; "": none
+	key    func(row []byte) ([]byte, error)        // of a row; nil: the row itself
+	add    func(it *item, name, data []byte) error // adds a cell; txn.ErrStop makes it the last item
+}
+
+// items yields the items of the rows in a range.
+func (s scan) items(ctx context.Context, tx *txn.Txn, in span) iter.Seq2[item, error] {
 	return func(yield func(item, error) bool) {
 		var it item
-		err := tx.ScanCells(ctx, group, in.from, in.to, column, func(row, name, data []byte) error {
-			k, err := key(row)
-			if err != nil {
-				return err
+		err := tx.ScanCells(ctx, s.group, in.from, in.to, s.column, func(row, name, data []byte) error {
+			k := row
+			if s.key != nil {
+				var err error
+				if k, err = s.key(row); err != nil {
+					return err
+				}
 			}
 			if it.cells == 0 || string(k) != it.key {
 				if it.cells > 0 && !yield(it, nil) {
@@ -35,7 +45,7 @@ func byKey(ctx context.Context, tx *txn.Txn, in span, group, column string, key 
 				it = item{key: string(k)}
 			}
 			it.cells++
-			return add(&it, name, data)
+			return s.add(&it, name, data)
 		})
 		switch {
 		case errors.Is(err, errStopped):
@@ -46,9 +56,6 @@ func byKey(ctx context.Context, tx *txn.Txn, in span, group, column string, key 
 		}
 	}
 }
-
-// wholeRow returns the key of groups with one row for each key.
-func wholeRow(row []byte) ([]byte, error) { return row, nil }
 
 // merge yields the items of several scans. It unites those with the same key.
 func merge(scans ...iter.Seq2[item, error]) iter.Seq2[item, error] {

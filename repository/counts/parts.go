@@ -55,16 +55,16 @@ func makeParts(documents bool) []part {
 
 // scanLinks yields pair rows.
 func scanLinks(ctx context.Context, tx *txn.Txn, in span) iter.Seq2[item, error] {
-	return byKey(ctx, tx, in, schema.GroupLink, "", wholeRow, func(it *item, _, _ []byte) error {
+	return scan{group: schema.GroupLink, add: func(it *item, _, _ []byte) error {
 		it.tally[links] = 1 // one, however many columns the row has: a list can have several parts
 		return nil
-	})
+	}}.items(ctx, tx, in)
 }
 
 // scanStates yields the outcomes of fetched URLs. A URL without a state has only failed fetches,
 // or its document observer has not run yet.
 func scanStates(ctx context.Context, tx *txn.Txn, in span) iter.Seq2[item, error] {
-	return byKey(ctx, tx, in, schema.GroupURL, schema.State.Name, wholeRow, func(it *item, name, data []byte) error {
+	return scan{group: schema.GroupURL, column: schema.State.Name, add: func(it *item, name, data []byte) error {
 		if string(name) != schema.State.Name {
 			return nil
 		}
@@ -76,7 +76,7 @@ func scanStates(ctx context.Context, tx *txn.Txn, in span) iter.Seq2[item, error
 			it.tally[field]++
 		}
 		return nil
-	})
+	}}.items(ctx, tx, in)
 }
 
 var outcomes = map[page.Outcome]int{page.Page: pages, page.Redirect: redirects, page.Gone: gone, page.Other: other}
@@ -87,17 +87,17 @@ func scanClusters(ctx context.Context, tx *txn.Txn, in span) iter.Seq2[item, err
 		k, _, err := schema.ParseMemberRow(string(row))
 		return []byte(schema.ClusterRow(k)), err
 	}
-	members := byKey(ctx, tx, in, schema.GroupMember, "", cluster, func(it *item, _, _ []byte) error {
+	members := scan{group: schema.GroupMember, key: cluster, add: func(it *item, _, _ []byte) error {
 		it.tally[clusters] = 1
 		return nil
-	})
-	documents := byKey(ctx, tx, in, schema.GroupIndex, "", wholeRow, func(it *item, name, _ []byte) error {
+	}}
+	documents := scan{group: schema.GroupIndex, add: func(it *item, name, _ []byte) error {
 		if string(name) == schema.Indexed.Name {
 			it.tally[indexed]++
 		}
 		return nil
-	})
-	return merge(members, documents)
+	}}
+	return merge(members.items(ctx, tx, in), documents.items(ctx, tx, in))
 }
 
 // scanRanks yields the rank states of URLs.
@@ -138,7 +138,7 @@ func scanFetched(ctx context.Context, tx *txn.Txn, in span, documents bool) iter
 	if documents {
 		column = schema.FetchContent.Name
 	}
-	return byKey(ctx, tx, in, schema.GroupFetch, column, wholeRow, func(it *item, name, data []byte) error {
+	return scan{group: schema.GroupFetch, column: column, add: func(it *item, name, data []byte) error {
 		if it.cells == 1 && string(name) == schema.FetchFailure.Name { // the content would come before this column
 			it.tally[failed] = 1
 		}
@@ -146,7 +146,7 @@ func scanFetched(ctx context.Context, tx *txn.Txn, in span, documents bool) iter
 			return nil
 		}
 		return countUnreadable(ctx, tx, it, data)
-	})
+	}}.items(ctx, tx, in)
 }
 
 // countUnreadable counts a fetch in force if it is a document of a type that a setting adds, but
@@ -184,20 +184,24 @@ const manyRows = 10_000
 
 // scanTargets yields the targets of the pair rows of a group.
 func scanTargets(ctx context.Context, tx *txn.Txn, in span, group string) iter.Seq2[item, error] {
-	target := func(row []byte) ([]byte, error) {
-		target, _, _ := bytes.Cut(row, []byte{0})
-		return target, nil
+	targets := scan{
+		group: group,
+		key: func(row []byte) ([]byte, error) {
+			target, _, _ := bytes.Cut(row, []byte{0})
+			return target, nil
+		},
+		add: func(it *item, _, _ []byte) error {
+			if it.cells == manyRows {
+				return txn.ErrStop
+			}
+			return nil
+		},
 	}
 	return func(yield func(item, error) bool) {
 		rest := in
 		for more := true; more; {
 			more = false
-			for it, err := range byKey(ctx, tx, rest, group, "", target, func(it *item, _, _ []byte) error {
-				if it.cells == manyRows {
-					return txn.ErrStop
-				}
-				return nil
-			}) {
+			for it, err := range targets.items(ctx, tx, rest) {
 				if !yield(it, err) {
 					return
 				}
