@@ -15,26 +15,26 @@ import (
 
 // Errors that callers tell apart with errors.Is.
 var (
-	// ErrNoIndex: the directory holds no index yet.
+	// ErrNoIndex means that the directory holds no index yet.
 	ErrNoIndex = errors.New("no index yet")
-	// ErrLocked: another writer, in this or another process, has the index open.
+	// ErrLocked means that another writer, in this or another process, has the index open.
 	ErrLocked = errors.New("index already has a writer")
-	// ErrForeign: the file where the index should be is not an index.
+	// ErrForeign means that the file where the index should be is not an index.
 	ErrForeign = errors.New("not an index file")
-	// ErrNotDirectory: a file is in the place of the directory.
+	// ErrNotDirectory means that a file is in the place of the directory.
 	ErrNotDirectory = errors.New("the index files need a directory, and a file is in its place")
-	// ErrNewerFormat: the index was written by a newer version of the program.
+	// ErrNewerFormat means that the index was written by a newer version of the program.
 	ErrNewerFormat = errors.New("index format is newer than this program")
-	// ErrOldFormat: the index was written by an older version.
+	// ErrOldFormat means that the index was written by an older version.
 	ErrOldFormat = errors.New("index format is older than this program")
-	// ErrClosed: the writer has been closed.
+	// ErrClosed means that the writer has been closed.
 	ErrClosed = errors.New("index writer is closed")
-	// ErrInvalid: a change cannot be stored (no URL, a rank that is not a finite
+	// ErrInvalid means that a change cannot be stored (no URL, a rank that is not a finite
 	// number, …). No change of that call was applied.
 	ErrInvalid = errors.New("invalid change")
-	// ErrCorrupt: the files are damaged, or disagree with each other.
+	// ErrCorrupt means that the files are damaged, or disagree with each other.
 	ErrCorrupt = errors.New("index is damaged")
-	// ErrBehind: the files are sound, but older than the last write.
+	// ErrBehind means that the files are sound, but older than the last write.
 	ErrBehind = errors.New("index is behind what was written to it")
 )
 

@@ -19,7 +19,7 @@ import (
 // [search.Session]. What else it needs of this package is here and in scoretexts.go, so that it
 // analyses, shows and scores documents as the files do.
 
-// ErrUnusable: an index refuses every write and will go on refusing, because it is
+// ErrUnusable means that an index refuses every write and will go on refusing, because it is
 // read-only or was removed.
 var ErrUnusable = errors.New("the index cannot be written")
 

@@ -26,7 +26,7 @@ type Question struct {
 	Every time.Duration
 }
 
-// ErrNobody: no live process holds the lease.
+// ErrNobody means that no live process holds the lease.
 var ErrNobody = errors.New("no live process holds the lease")
 
 // Ask asks the holder of a lease to do a task, and returns its result as JSON. ErrNobody

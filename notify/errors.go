@@ -9,7 +9,7 @@ import (
 
 // Sentinel errors to test with errors.Is.
 var (
-	// ErrStopped: the pipeline was stopped, or not started yet.
+	// ErrStopped means that the pipeline was stopped, or not started yet.
 	ErrStopped = errors.New("notify: the pipeline is not running")
 	// ErrFatal, wrapped in the error of an observer's run, stops the pipeline instead of counting
 	// against the row. It is for errors that would affect every row and every retry, such as a
@@ -21,19 +21,19 @@ var (
 	ErrUnavailable = errors.New("notify: something that the observer needs does not answer")
 	// ErrPaused: SetWorkers has set the number of workers to 0.
 	ErrPaused = errors.New("notify: the pipeline is paused: no workers run observers")
-	// ErrNotHeld: another process holds the lease of the observer.
+	// ErrNotHeld means that another process holds the lease of the observer.
 	ErrNotHeld = errors.New("notify: this process does not hold the lease")
-	// ErrNoDeadLetter: the observer has not given up on this row.
+	// ErrNoDeadLetter means that the observer has not given up on this row.
 	ErrNoDeadLetter = errors.New("notify: no such dead letter")
 )
 
 var (
-	// errEarly: a notification was found in the table before start timestamps had
+	// errEarly means that a notification was found in the table before start timestamps had
 	// reached the commit that sent it. They soon will.
 	errEarly = errors.New("notify: the notification has a future timestamp")
-	// errBegin: the run could not begin. No row caused that.
+	// errBegin means that the run could not begin. No row caused that.
 	errBegin = errors.New("notify: begin")
-	// errGoexit: the observer ended its goroutine, and with it the worker.
+	// errGoexit means that the observer ended its goroutine, and with it the worker.
 	errGoexit = errors.New("the observer called runtime.Goexit (t.FailNow does)")
 )
 

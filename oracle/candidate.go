@@ -28,8 +28,8 @@ type Member interface {
 	Leave(ctx context.Context) error
 }
 
-// ErrOtherDomain: the oracle that served last keeps its liveness token elsewhere, so this
-// process cannot tell whether it is dead.
+// ErrOtherDomain means that the oracle that served last keeps its liveness token elsewhere, so
+// this process cannot tell whether it is dead.
 var ErrOtherDomain = errors.New("oracle: liveness tokens are kept in different places")
 
 // Options of Start.

@@ -11,8 +11,8 @@ import (
 // work after a crash. etcd grants at least 2 s.
 const DefaultTTL = 2 * time.Second
 
-// ErrLapsed: this process has shown no sign of life for so long that others may consider
-// it dead. It may be alive again after the next sign, if no other process has acted on
+// ErrLapsed means that this process has shown no sign of life for so long that others may
+// consider it dead. It may be alive again after the next sign, if no other process has acted on
 // it.
 var ErrLapsed = errors.New("oracle: no sign of life of this process has reached the others in time; they may consider it dead")
 

@@ -20,7 +20,7 @@ const rangeSize = 1 << 22
 // retryPause is the pause after a failed write to the table.
 const retryPause = 50 * time.Millisecond
 
-// ErrNotServing: this process is not the oracle now; another one is, or will be.
+// ErrNotServing means that this process is not the oracle now; another one is, or will be.
 var ErrNotServing = errors.New("oracle: this process does not serve now")
 
 // term is the time in which one process is the oracle.

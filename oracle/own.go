@@ -19,7 +19,7 @@ type Own struct {
 	member Member
 }
 
-// ErrOtherOracle: another process serves the timestamps of the table.
+// ErrOtherOracle means that another process serves the timestamps of the table.
 var ErrOtherOracle = errors.New("oracle: another process serves the timestamps of this table")
 
 // StartOwn serves this process alone. If a process before it has died, it waits until that

@@ -20,7 +20,7 @@ var (
 	holderColumn  = []byte("holder")
 )
 
-// ErrReplaced: another process has begun a later term, so this one hands out no more.
+// ErrReplaced means that another process has begun a later term, so this one hands out no more.
 var ErrReplaced = errors.New("oracle: another process has taken over")
 
 // Holder is the process that serves, or served last.

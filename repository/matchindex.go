@@ -14,7 +14,7 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// ErrOtherIndex: the index files hold documents of another repository than the store.
+// ErrOtherIndex means that the index files hold documents of another repository than the store.
 // Nothing was changed.
 var ErrOtherIndex = errors.New("the index belongs to another repository")
 

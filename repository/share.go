@@ -49,7 +49,7 @@ type Share struct {
 // such processes at a time are safe, but do the work twice.
 const LeaseGarbage = "garbage"
 
-// ErrNobody: a request needs the holder of a lease, and no process holds it.
+// ErrNobody means that a request needs the holder of a lease, and no process holds it.
 var ErrNobody = lease.ErrNobody
 
 // shared reports whether other processes may use the table.

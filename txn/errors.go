@@ -7,25 +7,25 @@ import (
 
 // Sentinel errors to test with errors.Is.
 var (
-	// ErrConflict: another transaction wrote or locked a cell of this one, or
+	// ErrConflict means that another transaction wrote or locked a cell of this one, or
 	// acknowledged its trigger. Nothing was written. Start again from Begin.
 	ErrConflict = errors.New("txn: conflict")
-	// ErrUnknown: the outcome of the commit is unknown. A new transaction that reads the
-	// cells can tell.
+	// ErrUnknown means that the outcome of the commit is unknown. A new transaction that reads
+	// the cells can tell.
 	ErrUnknown = errors.New("txn: outcome unknown")
-	// ErrDone: the transaction was committed or rolled back before.
+	// ErrDone means that the transaction was committed or rolled back before.
 	ErrDone = errors.New("txn: transaction has ended")
-	// ErrClosed: the DB is closed.
+	// ErrClosed means that the DB is closed.
 	ErrClosed = errors.New("txn: closed")
-	// ErrNoTimestamps: no oracle answered within the time that a caller waits.
+	// ErrNoTimestamps means that no oracle answered within the time that a caller waits.
 	ErrNoTimestamps = errors.New("txn: no timestamps")
-	// ErrDead: other processes have found this one dead, for example because it was stopped
-	// for a while. It can commit nothing more.
+	// ErrDead means that other processes have found this one dead, for example because it was
+	// stopped for a while. It can commit nothing more.
 	ErrDead = errors.New("txn: other processes have found this one dead; start it again")
-	// ErrMode: the table cannot commit in the requested mode.
+	// ErrMode means that the table cannot commit in the requested mode.
 	ErrMode = errors.New("txn: wrong commit mode")
-	// ErrBelowSafePoint: versions of the requested time may have been
-	// collected (gc.go).
+	// ErrBelowSafePoint means that versions of the requested time may have been collected
+	// (gc.go).
 	ErrBelowSafePoint = errors.New("txn: below the safe point")
 )
 

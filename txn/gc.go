@@ -139,8 +139,8 @@ type garbage struct {
 	queue gcQueue
 }
 
-// errLocksHeld: a transaction below the safe point left a lock that cannot be resolved
-// yet.
+// errLocksHeld means that a transaction below the safe point left a lock that cannot be
+// resolved yet.
 var errLocksHeld = errors.New("txn: locks below the safe point are not abandoned yet")
 
 // Collect collects the garbage of the whole table, at full speed. Transactions and a

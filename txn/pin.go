@@ -29,7 +29,7 @@ type Pin struct {
 
 func (p Pin) expired(now time.Time) bool { return !p.Expires.IsZero() && now.After(p.Expires) }
 
-// ErrNoPin: no pin has that name.
+// ErrNoPin means that no pin has that name.
 var ErrNoPin = errors.New("txn: there is no such pin")
 
 // pinSet holds the pins of the table.

@@ -7,9 +7,9 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
-// ErrTooLarge: the transaction, or a single cell of it, is too large to be committed.
-// Nothing was written, and the same transaction would fail again: its author must
-// split it. It matches store.ErrTooLarge as well.
+// ErrTooLarge means that the transaction, or a single cell of it, is too large to be committed.
+// Nothing was written, and the same transaction would fail again: its author must split it. It
+// matches store.ErrTooLarge as well.
 var ErrTooLarge = fmt.Errorf("txn: transaction too large: %w", store.ErrTooLarge)
 
 // maxCells bounds the cells of a two-phase commit. Each cell takes one write to lock and

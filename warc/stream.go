@@ -10,13 +10,13 @@ import (
 // The Read of a stream returns one of these once at each break, and then continues with the
 // data after it.
 var (
-	// errDamaged: the member of the latest bytes is corrupt or cut off.
+	// errDamaged means that the member of the latest bytes is corrupt or cut off.
 	errDamaged = errors.New("the compressed data is damaged here")
-	// errGap: the latest bytes are good, but the data after them is not a member and was
-	// skipped.
+	// errGap means that the latest bytes are good, but the data after them is not a member and
+	// was skipped.
 	errGap = errors.New("there is junk here")
-	// errMemberEnd: the member ended properly, and the next one must not be opened yet. Read
-	// returns this as long as hold is set.
+	// errMemberEnd means that the member ended properly, and the next one must not be opened
+	// yet. Read returns this as long as hold is set.
 	errMemberEnd = errors.New("a member ends here")
 )
 

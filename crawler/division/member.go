@@ -17,7 +17,7 @@ import (
 	"github.com/webindexer/indexer/txn"
 )
 
-// ErrNotHeld: a transaction is about a host whose partition this process has lost.
+// ErrNotHeld means that a transaction is about a host whose partition this process has lost.
 var ErrNotHeld = errors.New("another crawler has taken over the host")
 
 // Crawler is a crawler in this process. Its methods do not block.

@@ -11,7 +11,8 @@ import (
 	"github.com/webindexer/indexer/internal/wire"
 )
 
-// ErrStored: a stored link graph is damaged, or another version of the program wrote it.
+// ErrStored means that a stored link graph is damaged, or another version of the program wrote
+// it.
 var ErrStored = errors.New("pagerank: the stored link graph cannot be read")
 
 // storedFormat begins a stored link graph. It changes whenever the form does.

@@ -52,10 +52,10 @@ const (
 	readWithin = 5 * time.Second
 )
 
-// ErrClosed: the client was closed.
+// ErrClosed means that the client was closed.
 var ErrClosed = errors.New("oracle: the client is closed")
 
-// ErrOtherTable: an oracle is not the one that the table names.
+// ErrOtherTable means that an oracle is not the one that the table names.
 var ErrOtherTable = errors.New("oracle: it serves another store; correct the setting oracle")
 
 // Client is the connection of a process to the oracles of its table, one of which serves
