@@ -91,7 +91,7 @@ func garbageOf(records []gcRecord, p uint64) (dead []gcRecord, later bool) {
 const maxDeletes = 1000
 
 // removals turns garbage into mutations, in order, each of bounded size, and counts them.
-func (got *Collected) removals(cell Cell, dead []gcRecord) (rows []store.RowMutation) {
+func (c *Collected) removals(cell Cell, dead []gcRecord) (rows []store.RowMutation) {
 	for i, r := range dead {
 		if i%maxDeletes == 0 {
 			rows = append(rows, store.RowMutation{Row: []byte(cell.Row)})
@@ -100,13 +100,13 @@ func (got *Collected) removals(cell Cell, dead []gcRecord) (rows []store.RowMuta
 		m.Mutations = append(m.Mutations, store.Mutation{Op: store.Delete, Group: cell.Group, Column: recordColumn(r.kind, cell.Name), TS: r.ts})
 		switch {
 		case r.kind == kindWrite && r.op == opDelete:
-			got.Deletions++
+			c.Deletions++
 		case r.kind == kindWrite:
-			got.Versions++
+			c.Versions++
 		case r.kind == kindRollback:
-			got.Rollbacks++
+			c.Rollbacks++
 		case r.kind == kindLockOnly:
-			got.LockOnly++
+			c.LockOnly++
 		}
 	}
 	return rows

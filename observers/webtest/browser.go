@@ -80,7 +80,7 @@ func numberOf(body []byte) uint64 {
 
 // rendered adds what must be stored for rendered forms, and replaces the documents of pages
 // that have one. It renders each qualifying page again, from the fetches in the table.
-func (c Comparison) rendered(ctx context.Context, tx *txn.Txn, b *batch.Builder) (lines, error) {
+func (o Comparison) rendered(ctx context.Context, tx *txn.Txn, b *batch.Builder) (lines, error) {
 	want := make(lines)
 	setting, err := schema.ReadRender(ctx, tx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (c Comparison) rendered(ctx context.Context, tx *txn.Txn, b *batch.Builder)
 		if why == "" {
 			return nil
 		}
-		browser := Browser{URLs: c.Browser.URLs}
+		browser := Browser{URLs: o.Browser.URLs}
 		r, err := browser.Render(ctx, f, lookup)
 		if err != nil {
 			return err
