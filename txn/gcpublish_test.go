@@ -145,7 +145,7 @@ func (s *failingRead) Read(ctx context.Context, row []byte, sel ...store.Selecto
 // point. stats, metrics and traces show it.
 func TestSafePointOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table, o := sharedTable(t), &office{}
+		table, o := sharedTable(t), sharedtest.New()
 		collects, _ := openShared(t, table, o, Options{})
 		reads, _ := openShared(t, table, o, Options{})
 		setC(t, collects, "one")
