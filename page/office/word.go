@@ -80,8 +80,8 @@ type wordReader struct {
 
 func (r *wordReader) start(e *element) bool {
 	switch e.name {
-	case "Fallback", "del", "moveFrom", "sectPr", "tabs":
-		return false // a second form of what is beside it; deleted text; layout
+	case "Fallback", "del", "moveFrom", "sectPr", "tabs", "rt":
+		return false // a second form of what is beside it; deleted text; layout; how a word in Japanese is pronounced
 	case "footnote", "endnote":
 		return e.attr("type") == "" || e.attr("type") == "normal" // the others are lines between text and notes
 	case "p":
