@@ -32,7 +32,8 @@ const MaxAnchorLength = 256
 //	10   queries of rendered forms in the character set of the page; queries in Big5, Japanese sets,
 //	     and open bytes of single-byte ones; links up to 256 MiB of targets
 //	11   codes of four bytes in GBK
-//	12   docx documents without the pronunciation of words
+//	12   docx documents without the pronunciation of words; OpenDocument without hidden sheets, slides,
+//	     sections and words
 const InterpretVersion = 12
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section

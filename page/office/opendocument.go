@@ -15,7 +15,7 @@ func (a *archive) openDocument() error {
 		}
 	}
 	a.readProperties("meta.xml")
-	return a.read("content.xml", &odfReader{w: a.out})
+	return a.read("content.xml", &odfReader{w: a.out, hidden: make(map[styleOf]bool)})
 }
 
 // manifest finds out whether files of a document are encrypted.
@@ -29,6 +29,12 @@ func (m *manifest) start(e *element) bool {
 	return true
 }
 
+// styleOf names a style. Styles of different families may have the same name.
+type styleOf struct{ family, name string }
+
+// styled has the families of the styles of elements.
+var styled = map[string]string{"span": "text", "p": "paragraph", "h": "paragraph", "table": "table", "page": "drawing-page"}
+
 // odfReader writes the paragraphs of a text or slide, and each row of a table as a paragraph.
 type odfReader struct {
 	w       *writer
@@ -37,10 +43,24 @@ type odfReader struct {
 	inRow   bool
 	cells   int // paragraphs that the present row has so far
 	open    int // paragraphs and headings that are open
+
+	style  styleOf // that is being defined
+	hidden map[styleOf]bool
 }
 
 func (r *odfReader) start(e *element) bool {
+	if family := styled[e.name]; family != "" && r.hidden[styleOf{family, e.attr("style-name")}] {
+		return false
+	}
 	switch e.name {
+	case "style":
+		r.style = styleOf{e.attr("family"), e.attr("name")}
+	case "text-properties", "table-properties", "drawing-page-properties":
+		if hides(e) && len(r.hidden) < maxListed {
+			r.hidden[r.style] = true
+		}
+	case "section":
+		return !hides(e)
 	case "tracked-changes", "annotation", "notes", "forms", "note-citation", "ruby-text":
 		return false
 	case "spreadsheet":
@@ -77,6 +97,12 @@ func (r *odfReader) start(e *element) bool {
 	return true
 }
 
+// hides reports whether an element says that text, a sheet or a slide is not shown.
+func hides(e *element) bool {
+	display := e.attr("display")
+	return display == "none" || isFalse(display) || e.attr("visibility") == "hidden"
+}
+
 func (r *odfReader) paragraph() {
 	switch {
 	case r.inRow:
@@ -92,6 +118,8 @@ func (r *odfReader) paragraph() {
 
 func (r *odfReader) end(name string) {
 	switch name {
+	case "style":
+		r.style = styleOf{}
 	case "frame":
 		r.isTitle = false
 	case "table-row":
