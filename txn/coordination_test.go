@@ -220,89 +220,99 @@ func TestRunOfTheDead(t *testing.T) {
 // TestBankOfProcesses: transfers between accounts in several DBs on one table, and each
 // audit finds the whole sum. Some processes die in mid-commit, and others take their place.
 func TestBankOfProcesses(t *testing.T) {
-	table, coordinator := sharedTable(t), sharedtest.New()
-	const accounts, balance = 8, 100
+	b := &sharedBank{t: t, table: sharedTable(t), coordinator: sharedtest.New()}
+	for i := range 8 {
+		b.accounts = append(b.accounts, fmt.Sprint("account", i))
+	}
 	seed := testenv.Random(t).Uint64()
-	bank, _ := openShared(t, table, coordinator, Options{})
-	ctx := context.Background()
-	name := func(i int) string { return fmt.Sprint("account", i) }
-	_, err := bank.Run(ctx, func(tx *Txn) error {
-		for i := range accounts {
-			tx.Set(name(i), app("balance"), []byte{balance})
+	db, _ := openShared(t, b.table, b.coordinator, Options{})
+	run(t, db, func(tx *Txn) {
+		for _, a := range b.accounts {
+			tx.Set(a, app("balance"), []byte{sharedBalance})
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for i := range accounts {
-		names = append(names, name(i))
-	}
-	sum := func(tx *Txn) (n int) {
-		if tx.Start()%2 == 0 {
-			if err := tx.ReadAhead(ctx, Ahead{names, []Column{app("balance")}}); err != nil {
-				t.Error(err)
-			}
-		}
-		for i := range accounts {
-			v, err := tx.Get(ctx, name(i), app("balance"))
-			if err != nil {
-				t.Error(err)
-				return accounts * balance
-			}
-			n += int(v.Data[0])
-		}
-		return n
-	}
 	var work sync.WaitGroup
 	for p := range 3 {
 		work.Go(func() {
 			random := rand.New(rand.NewPCG(seed, uint64(p)))
 			for range testenv.Size(2, 5, 50) {
-				doomed := random.IntN(400)
-				process := coordinator.Join()
-				db, err := Open(ctx, table, Options{Coordination: coordination(process), LockTTL: time.Minute, Step: func(string, Cell) error {
-					if doomed--; doomed < 0 {
-						return ErrCrash
-					}
-					return nil
-				}})
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				for err == nil {
-					from, to, much := random.IntN(accounts), random.IntN(accounts), random.IntN(10)
-					_, err = db.Run(ctx, func(tx *Txn) error {
-						if n := sum(tx); n != accounts*balance {
-							t.Errorf("process %s: a sum of %d at %d", process.Token(), n, tx.Start())
-						}
-						v, _ := tx.Get(ctx, name(from), app("balance"))
-						w, _ := tx.Get(ctx, name(to), app("balance"))
-						if from != to && int(v.Data[0]) >= much && int(w.Data[0])+much < 256 {
-							tx.Set(name(from), app("balance"), []byte{v.Data[0] - byte(much)})
-							tx.Set(name(to), app("balance"), []byte{w.Data[0] + byte(much)})
-						}
-						return nil
-					})
-				}
-				if !errors.Is(err, ErrCrash) {
-					t.Errorf("process %s: %v", process.Token(), err)
-				}
-				process.Die()
-				if err := db.Close(); err != nil {
-					t.Error(err)
-				}
+				b.live(random)
 			}
 		})
 	}
 	work.Wait()
-	tx := mustBegin(t, bank)
+	tx := mustBegin(t, db)
 	defer tx.Rollback()
-	if n := sum(tx); n != accounts*balance {
-		t.Errorf("a sum of %d in the end", n)
+	b.audit(tx)
+}
+
+const sharedBalance = 100 // of each account at first
+
+// sharedBank is a bank of several processes.
+type sharedBank struct {
+	t           *testing.T
+	table       store.Table
+	coordinator *sharedtest.Coordinator
+	accounts    []string
+}
+
+// live transfers money in a new process, until it dies at some step.
+func (b *sharedBank) live(random *rand.Rand) {
+	doomed, process := random.IntN(400), b.coordinator.Join()
+	db, err := Open(b.t.Context(), b.table, Options{Coordination: coordination(process), LockTTL: time.Minute, Step: func(string, Cell) error {
+		if doomed--; doomed < 0 {
+			return ErrCrash
+		}
+		return nil
+	}})
+	if err != nil {
+		b.t.Error(err)
+		return
 	}
+	for err == nil {
+		from, to, much := random.IntN(len(b.accounts)), random.IntN(len(b.accounts)), byte(random.IntN(10))
+		_, err = db.Run(b.t.Context(), func(tx *Txn) error {
+			b.audit(tx)
+			v, w := b.balance(tx, from), b.balance(tx, to)
+			if from != to && v >= much && int(w)+int(much) < 256 {
+				tx.Set(b.accounts[from], app("balance"), []byte{v - much})
+				tx.Set(b.accounts[to], app("balance"), []byte{w + much})
+			}
+			return nil
+		})
+	}
+	if !errors.Is(err, ErrCrash) {
+		b.t.Errorf("%s: %v", process.Token(), err)
+	}
+	process.Die()
+	if err := db.Close(); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// audit adds up the accounts, which it reads ahead in half of the transactions.
+func (b *sharedBank) audit(tx *Txn) {
+	if tx.Start()%2 == 0 {
+		if err := tx.ReadAhead(b.t.Context(), Ahead{b.accounts, []Column{app("balance")}}); err != nil {
+			b.t.Error(err)
+		}
+	}
+	n := 0
+	for i := range b.accounts {
+		n += int(b.balance(tx, i))
+	}
+	if n != len(b.accounts)*sharedBalance {
+		b.t.Errorf("a sum of %d at %d", n, tx.Start())
+	}
+}
+
+func (b *sharedBank) balance(tx *Txn, i int) byte {
+	v, err := tx.Get(b.t.Context(), b.accounts[i], app("balance"))
+	if err != nil || len(v.Data) == 0 {
+		b.t.Errorf("%s at %d: %q, %v", b.accounts[i], tx.Start(), v.Data, err)
+		return 0
+	}
+	return v.Data[0]
 }
 
 // View reads the present, although a collector raises the safe point past the timestamp that the
