@@ -187,14 +187,6 @@ func mustGet(t *testing.T, tx *Txn, row string) string {
 	return string(v.Data)
 }
 
-func run(t *testing.T, db *DB, fn func(tx *Txn)) {
-	t.Helper()
-	_, err := db.Run(t.Context(), func(tx *Txn) error { fn(tx); return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestLaterRecordsAreVisitedAgain: a cell waits in the queue when it gets another record that is no
 // write. The visit for the first one finds the second one above the safe point. It is garbage
 // later, and nothing else leads to it.

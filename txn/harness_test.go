@@ -104,6 +104,15 @@ func open(t testing.TB, table store.Table, opts Options) *DB {
 	return db
 }
 
+// run runs a transaction that must commit.
+func run(t *testing.T, db *DB, fn func(tx *Txn)) {
+	t.Helper()
+	_, err := db.Run(t.Context(), func(tx *Txn) error { fn(tx); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func mustBegin(t testing.TB, db *DB) *Txn {
 	t.Helper()
 	tx, err := db.Begin(context.Background())
