@@ -4,102 +4,72 @@ import (
 	"context"
 	"testing"
 
-	"github.com/webindexer/indexer/store/mem"
 	"github.com/webindexer/indexer/txn"
 )
 
-// An acknowledgement is removed when its cell is gone and no worker has the row: not
-// while an observer runs on it, because its commit would no longer be refused.
+// An acknowledgement is removed when its cell is gone and no worker has the row: not while an
+// observer runs on it, because its commit would no longer be refused, and not while the row
+// waits in the queue, because then a second run would not be refused.
 func TestAcknowledgementsAreCollected(t *testing.T) {
-	ctx := context.Background()
-	watched := txn.Column{Group: "app", Name: "c"}
 	running, goOn := make(chan struct{}), make(chan struct{})
 	block := false
-	registry, err := NewRegistry(Observer{Name: "o", Watches: watched, Run: func(context.Context, *txn.Txn, []string) error {
+	r := newRig(t, openMem(t), Options{Workers: 1}, Observer{Name: "o", Watches: col("x"), Run: func(context.Context, *txn.Txn, []string) error {
 		if block {
 			running <- struct{}{}
 			<-goOn
 		}
 		return nil
-	}})
-	if err != nil {
-		t.Fatal(err)
+	}}).start()
+	resume := func() {
+		block = false // the worker reads it after goOn
+		goOn <- struct{}{}
+		r.quiesce()
 	}
-	table, err := mem.New(txn.Groups("app", DeadGroup), mem.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := New(registry, Options{Workers: 1})
-	db, err := txn.Open(ctx, table, txn.Options{Observers: registry.Observers, Handover: p.Handover})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(ctx, db); err != nil {
-		t.Fatal(err)
-	}
-	write := func(row string, gone bool) {
-		t.Helper()
-		_, err := db.Run(ctx, func(tx *txn.Txn) error {
-			if gone {
-				tx.Delete(row, watched)
-			} else {
-				tx.Set(row, watched, []byte("v"))
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	quiesce := func() {
-		t.Helper()
-		if _, err := p.Quiesce(ctx); err != nil {
-			t.Fatal(err)
-		}
-	}
-	acks := func() (rows []string) {
-		t.Helper()
-		if _, err := db.Collect(ctx, txn.CollectOptions{Queue: p}); err != nil {
-			t.Fatal(err)
-		}
-		err := db.Records(ctx, txn.AckGroup, "", "", func(r txn.Record) error {
-			rows = append(rows, r.Cell.Row)
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return rows
-	}
-	for _, row := range []string{"gone", "here"} {
-		write(row, false)
-	}
-	quiesce()
-	if got := acks(); len(got) != 2 {
+	r.set("gone", "x", "v")
+	r.set("here", "x", "v")
+	r.quiesce()
+	if got := r.acknowledged(); len(got) != 2 {
 		t.Fatalf("acknowledgements of %v, want both: their cells are there", got)
 	}
 	block = true
-	write("gone", true)
+	deleted, err := r.db.Run(t.Context(), func(tx *txn.Txn) error { tx.Delete("gone", col("x")); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
 	<-running
-	if !p.queue.has("gone", "o") || p.queue.has("here", "o") || p.queue.has("gone", "nobody") {
+	if q := r.p.queue; !q.has("gone", "o") || q.has("here", "o") || q.has("gone", "nobody") {
 		t.Error("the queue does not know what it has in hand")
 	}
-	if got := acks(); len(got) != 2 {
+	if got := r.acknowledged(); len(got) != 2 {
 		t.Errorf("acknowledgements of %v, want both: one is run on", got)
 	}
-	block = false // the worker reads it after goOn
-	goOn <- struct{}{}
-	quiesce()
-	if got := acks(); len(got) != 1 || got[0] != "here" {
+	resume()
+	block = true
+	r.set("here", "x", "w")
+	<-running // so the only worker leaves in the queue what a scan read before the run above
+	r.p.queue.add([]txn.Notification{{Cell: txn.Cell{Row: "gone", Column: col("x")}, Observer: "o", TS: deleted}}, true)
+	if got := r.acknowledged(); len(got) != 2 {
+		t.Errorf("acknowledgements of %v, want both: a row waits", got)
+	}
+	resume()
+	if got := r.acknowledged(); len(got) != 1 || got[0] != "here" {
 		t.Errorf("acknowledgements of %v, want that of the cell that is there", got)
 	}
-	if err := p.Stop(); err != nil {
-		t.Error(err)
+	r.close()
+}
+
+// acknowledged collects garbage, and returns the rows that still have an acknowledgement.
+func (r *rig) acknowledged() (rows []string) {
+	r.t.Helper()
+	if _, err := r.db.Collect(context.Background(), txn.CollectOptions{Queue: r.p}); err != nil {
+		r.t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Error(err)
+	err := r.db.Records(context.Background(), txn.AckGroup, "", "", func(record txn.Record) error {
+		rows = append(rows, record.Cell.Row)
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
 	}
-	if err := table.Close(); err != nil {
-		t.Error(err)
-	}
+	return rows
 }
