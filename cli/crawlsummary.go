@@ -71,13 +71,13 @@ func (s *session) countCrawl(sum *crawlSummary, interrupted bool) (left left, er
 	}
 	ctx, cancel := s.countContext(interrupted)
 	defer cancel()
-	if interrupted {
-		if left, err = s.leftOfCrawl(ctx, sum.Ended); err != nil {
-			return left, err
-		}
-	}
 	if sum.Backlog, err = s.rowsLeft(ctx); err != nil {
 		return left, err
+	}
+	if interrupted {
+		if left, err = s.leftOfCrawl(ctx, sum.Ended, sum.Backlog); err != nil {
+			return left, err
+		}
 	}
 	if sum.Documents, err = s.app.countDocuments(ctx, s.repo); err != nil {
 		return left, err
@@ -86,9 +86,9 @@ func (s *session) countCrawl(sum *crawlSummary, interrupted bool) (left left, er
 	return left, err
 }
 
-// leftOfCrawl returns what an interrupted crawl has left to do. A crawl that had reached a
-// limit, or had nothing due, was only waiting for observers.
-func (s *session) leftOfCrawl(ctx context.Context, ended string) (left, error) {
+// leftOfCrawl returns what an interrupted crawl has left to do, with the rows that wait for
+// observers. A crawl that had reached a limit, or had nothing due, was only waiting for these.
+func (s *session) leftOfCrawl(ctx context.Context, ended string, rows int) (left, error) {
 	var left left
 	if ended == crawler.EndedByContext {
 		fresh, due, err := frontier.CountDue(ctx, s.repo.DB(), time.Now())
@@ -98,9 +98,8 @@ func (s *session) leftOfCrawl(ctx context.Context, ended string) (left, error) {
 		left.add(fresh, count(fresh, "URL")+" to fetch")
 		left.add(due, count(due, "page")+" to visit again")
 	}
-	rows, err := s.rowsLeft(ctx)
 	left.backlog(rows)
-	return left, err
+	return left, nil
 }
 
 // errNothingFetched says that every request of a crawl failed.

@@ -78,6 +78,7 @@ func (r *replayRun) interrupted() error {
 		r.unknown = incomplete(err)
 		return nil
 	}
+	r.sum.Backlog = waiting
 	r.left.backlog(waiting)
 	r.sum.Interrupted = len(r.left) > 0
 	return nil

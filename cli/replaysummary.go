@@ -74,11 +74,14 @@ func (r *replayRun) finishSummary(a *app) error {
 // countStored counts what is left to do and what is in the index.
 func (r *replayRun) countStored(ctx context.Context, a *app) (err error) {
 	s := &r.sum
-	s.Backlog = rowsWaiting(r.session.repo)
-	if a.isShared() { // other processes have rows, too
+	switch {
+	case s.Interrupted: // it is counted, and observers may have done some since
+	case a.isShared(): // other processes have rows, too
 		if s.Backlog, err = allWaiting(ctx, r.session.repo); err != nil {
 			return err
 		}
+	default:
+		s.Backlog = rowsWaiting(r.session.repo)
 	}
 	s.Documents, err = a.countDocuments(ctx, r.session.repo)
 	return err
