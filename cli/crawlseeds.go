@@ -96,7 +96,11 @@ func (a *app) seedsOf(ctx context.Context, arg string) (seeds.Seeds, error) {
 		if err != nil {
 			return nil, err
 		}
-		return parseSeeds(ctx, arg, interruptible(ctx, in.source))
+		list, err := parseSeeds(ctx, arg, interruptible(ctx, in.source))
+		if err != nil && ctx.Err() == nil && len(list) == 0 && isWARC(arg) {
+			err = loadsWith(arg)
+		}
+		return list, err
 	case strings.HasSuffix(arg, ".txt"), isPath(arg) && !isDirectory(arg):
 		return nil, &inputError{what: arg, reason: "no such file" + seedsWanted}
 	}

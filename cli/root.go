@@ -89,7 +89,7 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 	word := args[0]
 	switch {
 	case isWARC(word):
-		return &usageError{reason: fmt.Sprintf("to load a WARC file, use `indexer replay %s`", word), help: "indexer replay"}
+		return loadsWith(word)
 	case isDirectory(word):
 		return &inputError{what: word, reason: "is a directory" + seedsWanted}
 	case strings.Contains(word, "."):
@@ -101,6 +101,11 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 		return &inputError{what: word, reason: "no such file" + seedsWanted}
 	}
 	return &usageError{reason: noCommand(cmd, word), help: "indexer"}
+}
+
+// loadsWith is the error of a WARC file where seeds are wanted.
+func loadsWith(warc string) error {
+	return &usageError{reason: fmt.Sprintf("to load a WARC file, use `indexer replay %s`", warc), help: "indexer replay"}
 }
 
 // withCrawl inserts the word crawl before arguments that name seeds and no command:
