@@ -146,17 +146,8 @@ func (d *division) next(own string, random func(n int) int) (take, leave int) {
 	return take, leave
 }
 
-// balance takes and gives back leases until this process has its share, and performs the
-// tasks that others have requested under its leases.
+// balance takes and gives back leases until this process has its share.
 func (m *Manager) balance(ctx context.Context, b *Balanced) error {
-	for _, w := range b.Wants {
-		if !m.Keeps(w.Name) {
-			continue
-		}
-		if err := m.serve(ctx, w); err != nil {
-			return fmt.Errorf("lease %s: %w", w.Name, err)
-		}
-	}
 	for ctx.Err() == nil {
 		d, err := m.look(ctx, b)
 		if err != nil {

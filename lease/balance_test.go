@@ -283,6 +283,7 @@ func TestBalanceBesideOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	m.serveHeld(t.Context())
 	m.work.Wait()
 	if done != 1 || f.requests() != 2 {
 		t.Errorf("did %d tasks, and left %d requests; want 1, and 2", done, f.requests())

@@ -126,6 +126,7 @@ func New(db *txn.DB, live txn.Liveness, opts Options) *Manager {
 func (m *Manager) Start(ctx context.Context) {
 	m.life, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	m.work.Go(func() { m.run(m.life) })
+	m.work.Go(func() { m.serveAll(m.life) })
 }
 
 // Halt ends the search for leases, and returns when none is being prepared (Want.Gained).
@@ -217,13 +218,12 @@ func (m *Manager) whileValid(ctx context.Context, fn func(context.Context)) {
 	fn(ctx)
 }
 
-// tryAll tries to take each lease that this process wants, and serves those that it holds.
+// tryAll tries to take each lease that this process wants and does not hold.
 func (m *Manager) tryAll(ctx context.Context) {
 	for i, w := range m.opts.Wants {
 		var err error
 		switch r := &m.rests[i]; {
 		case m.Keeps(w.Name):
-			err = m.serve(ctx, w)
 		case r.left > 0:
 			r.left--
 		default:

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
@@ -72,6 +74,32 @@ func (fullError) Is(target error) bool { return target == store.ErrNoSpace }
 
 // requestPrefix begins the rows of requests; no lease has such a name.
 const requestPrefix = "\x00request/"
+
+// serveAll looks for tasks that others request under the leases that this process holds. It does
+// not wait for run, which may spend hours on the preparation for another lease.
+func (m *Manager) serveAll(ctx context.Context) {
+	for sleep.For(ctx, m.opts.Every) == nil {
+		if m.live.Valid() == nil {
+			m.whileValid(ctx, m.serveHeld)
+		}
+	}
+}
+
+// serveHeld looks once under each lease.
+func (m *Manager) serveHeld(ctx context.Context) {
+	wants := m.opts.Wants
+	if b := m.opts.Balanced; b != nil {
+		wants = slices.Concat(wants, b.Wants)
+	}
+	for _, w := range wants {
+		if !m.Keeps(w.Name) {
+			continue
+		}
+		if err := m.serve(ctx, w); err != nil && ctx.Err() == nil && m.opts.Failed != nil {
+			m.opts.Failed(fmt.Errorf("lease %s: %w", w.Name, err))
+		}
+	}
+}
 
 // serve begins the next requested task, unless one is under way.
 func (m *Manager) serve(ctx context.Context, w Want) error {

@@ -154,6 +154,28 @@ func TestAskHolderDies(t *testing.T) {
 	f.stop(first, second, asker)
 }
 
+// TestAskWhilePreparing: a task is done while its process prepares for another lease, which may take
+// hours.
+func TestAskWhilePreparing(t *testing.T) {
+	f := newFleet(t)
+	preparing := make(chan bool)
+	h := f.join(Options{Wants: []Want{
+		{Name: "x", Tasks: map[string]Task{"work": func(context.Context, func(int)) (any, error) { return "done", nil }}},
+		{Name: "y", Gained: func(ctx context.Context) error {
+			close(preparing)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}},
+	}})
+	h.Start(t.Context())
+	asker := f.join(Options{})
+	<-preparing
+	if got, err := asker.ask(t.Context(), Question{}); err != nil || got != `"done"` {
+		t.Errorf("%s, %v", got, err)
+	}
+	f.stop(h, asker)
+}
+
 // TestAskWithdrawn: an asker that is interrupted withdraws its request; that of one that is
 // dead is removed by the holder.
 func TestAskWithdrawn(t *testing.T) {
