@@ -1,4 +1,4 @@
-// Package store is a table in the manner of Bigtable: a sorted map from
+// Package store defines a table in the manner of Bigtable: a sorted map from
 // (locality group, row, column, timestamp) to bytes.
 //
 // It knows nothing about transactions, the web or observers. It guarantees
