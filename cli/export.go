@@ -15,7 +15,6 @@ import (
 
 	"github.com/webindexer/indexer/export"
 	"github.com/webindexer/indexer/internal/control"
-	"github.com/webindexer/indexer/internal/osfile"
 	"github.com/webindexer/indexer/internal/progress"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
@@ -166,7 +165,7 @@ func (a *app) exportTo(ctx context.Context, output string, choice export.Choice,
 	if info, err := os.Stat(output); err == nil && info.IsDir() {
 		output = filepath.Join(output, choice.FileName())
 	}
-	return osfile.Write(ctx, output, write)
+	return a.writeOutput(ctx, output, "indexer export", write)
 }
 
 func exportTable(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/webindexer/indexer/internal/osfile"
 	"github.com/webindexer/indexer/internal/sites"
 )
 
@@ -94,7 +93,7 @@ func (a *app) pack(ctx context.Context, paths []string, output string, opts site
 // writePack writes to a file, "-" for standard output.
 func (a *app) writePack(ctx context.Context, output string, write func(io.Writer) error) error {
 	if output != "-" {
-		return osfile.Write(ctx, output, write)
+		return a.writeOutput(ctx, output, "indexer pack", write)
 	}
 	if _, tty := terminal(a.stdout); tty {
 		return &usageError{reason: "a WARC file is binary and is not written to a terminal; name a file with --output", help: "indexer pack"}
