@@ -8,9 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/oracle/remote/oraclepb"
 )
 
 // halfOpen is the client's end of a connection. Once it is lost, what the client sends does not
@@ -84,3 +86,43 @@ func TestHalfOpen(t *testing.T) {
 type loopback struct{ net.Listener }
 
 func (loopback) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
+// TestLongRequest: the server does not take the checks during a long request for an attack.
+func TestLongRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := bufconn.Listen(1 << 10)
+		opts, err := Security{}.ServerOptions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv := grpc.NewServer(append(opts, grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error {
+			if err := s.RecvMsg(new(oraclepb.StatusRequest)); err != nil {
+				return err
+			}
+			time.Sleep(10 * time.Minute)
+			return s.SendMsg(new(oraclepb.StatusReply))
+		}))...)
+		served := make(chan error)
+		go func() { served <- srv.Serve(l) }()
+		dial, err := Security{}.DialOptions()
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := grpc.NewClient("passthrough:///long", append(dial, grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return l.DialContext(ctx)
+		}))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := oraclepb.NewOracleClient(conn).Status(t.Context(), new(oraclepb.StatusRequest)); err != nil {
+			t.Error(err)
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+		srv.Stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
