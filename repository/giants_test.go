@@ -279,14 +279,19 @@ func TestGiantsInBoundedMemory(t *testing.T) {
 	watch := measure.WatchHeap()
 	defer watch.Close()
 	bounded := func(name string, most int64, do func()) {
-		runtime.GC()
-		watch.Take()
-		before := watch.Take().Live
-		do()
-		grown := int64(watch.Take().Live) - int64(before)
-		t.Logf("%s: %d MiB more live than before", name, grown>>20)
+		grown := most + 1
+		// On a busy machine, a collection may take so long that much of what is allocated meanwhile counts as live.
+		// That does not happen every time. What is held does.
+		for attempt := 0; attempt < 3 && grown > most; attempt++ {
+			runtime.GC()
+			watch.Take()
+			before := watch.Take().Live
+			do()
+			grown = int64(watch.Take().Live) - int64(before)
+			t.Logf("%s: %d MiB more live than before", name, grown>>20)
+		}
 		if grown > most {
-			t.Errorf("%s: %d MiB more were alive, at most %d may be", name, grown>>20, most>>20)
+			t.Errorf("%s: three times, more than %d MiB more were alive than before", name, most>>20)
 		}
 	}
 	for _, c := range everyExport {
