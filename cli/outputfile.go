@@ -27,21 +27,22 @@ func isBelow(file, dir string) bool {
 	if err != nil {
 		return false
 	}
-	at, err := filepath.Abs(filepath.Dir(file))
+	at, err := filepath.EvalSymlinks(file) // what a link leads to is replaced
+	if err != nil {
+		at, err = filepath.EvalSymlinks(filepath.Dir(file))
+	}
+	if err == nil {
+		at, err = filepath.Abs(at)
+	}
 	if err != nil {
 		return false
 	}
-	if real, err := filepath.EvalSymlinks(at); err == nil {
-		at = real
-	}
-	for {
+	for above := ""; ; at = above {
 		if info, err := os.Stat(at); err == nil && os.SameFile(info, own) {
 			return true
 		}
-		above := filepath.Dir(at)
-		if above == at {
+		if above = filepath.Dir(at); above == at {
 			return false
 		}
-		at = above
 	}
 }
