@@ -8,7 +8,8 @@ import (
 
 // The tree of a page can take ten times the memory of its HTML, and thirty times that of HTML
 // with hardly any text between its tags. So large pages take turns: those whose trees exist at
-// the same time have at most treeBytes of HTML together, however many goroutines interpret pages. A page up to smallPage never waits.
+// the same time have at most treeBytes of HTML together, however many goroutines interpret
+// pages. A page up to smallPage never waits.
 const (
 	smallPage = 1 << 20
 	treeBytes = 32 << 20
