@@ -28,13 +28,13 @@ type Graph struct {
 type Edges iter.Seq2[uint32, uint32]
 
 // maxNodes: node numbers are 32 bits wide.
-const maxNodes = math.MaxUint32
+const maxNodes int64 = math.MaxUint32
 
 // Build builds a graph with nodes 0 to n-1. While it runs, it needs 4 bytes for each edge
 // and 8 for each node in addition to the graph itself. It fails if there are too many
 // nodes, or an edge to or from a node that does not exist.
 func Build(n int, edges Edges) (*Graph, error) {
-	if n < 0 || n > maxNodes {
+	if n < 0 || int64(n) > maxNodes {
 		return nil, fmt.Errorf("rank: build a graph of %d nodes: at most %d can be numbered", n, maxNodes)
 	}
 	g := &Graph{nodes: n, out: make([]uint32, n)}

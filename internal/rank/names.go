@@ -40,7 +40,7 @@ func (n *Names) Add(name string) (uint32, error) {
 
 // put gives the next number to a hash, which belongs in the free slot at.
 func (n *Names) put(at int, bits uint64) (uint32, error) {
-	if len(n.bits) >= maxNodes-1 {
+	if int64(len(n.bits)) >= maxNodes-1 {
 		return 0, fmt.Errorf("rank: at most %d names can be numbered", maxNodes-1)
 	}
 	n.bits = append(n.bits, bits)

@@ -23,7 +23,7 @@ func (g *OutGraph) Nodes() int { return len(g.at) }
 
 // Add adds a node without edges, and returns its number.
 func (g *OutGraph) Add() (uint32, error) {
-	if len(g.at) >= maxNodes-1 {
+	if int64(len(g.at)) >= maxNodes-1 {
 		return 0, fmt.Errorf("rank: at most %d nodes can be numbered", maxNodes-1)
 	}
 	g.at = append(g.at, 0)

@@ -16,7 +16,7 @@ const maxRegisters = 256 << 20
 // half a million nodes, by 9 % with a million, by 26 % with eight million and more.
 func registersFor(nodes int) int {
 	log := 8
-	for log > 4 && nodes<<(log+1) > maxRegisters {
+	for log > 4 && nodes > maxRegisters>>(log+1) {
 		log--
 	}
 	return log

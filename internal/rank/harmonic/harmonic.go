@@ -44,7 +44,7 @@ func NewBuilder(nodes int) *Builder {
 func (b *Builder) Add(source, target uint32) error {
 	edge := [2]uint32{target, source}
 	switch {
-	case int(source) >= b.nodes || int(target) >= b.nodes:
+	case int64(source) >= int64(b.nodes) || int64(target) >= int64(b.nodes):
 		return fmt.Errorf("%w: from %d to %d of %d nodes", errEdge, source, target, b.nodes)
 	case b.any && (edge[0] < b.last[0] || edge[0] == b.last[0] && edge[1] < b.last[1]):
 		return fmt.Errorf("%w: from %d to %d after that from %d to %d", errEdge, source, target, b.last[1], b.last[0])

@@ -139,7 +139,7 @@ func TestRegisters(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	for _, edges := range [][][2]uint32{{{0, 3}}, {{3, 0}}, {{0, 2}, {0, 1}}, {{1, 2}, {0, 2}}} {
+	for _, edges := range [][][2]uint32{{{0, 3}}, {{3, 0}}, {{0, math.MaxUint32}}, {{math.MaxUint32, 0}}, {{0, 2}, {0, 1}}, {{1, 2}, {0, 2}}} {
 		b := NewBuilder(3)
 		var err error
 		for _, e := range edges {
