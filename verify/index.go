@@ -121,7 +121,7 @@ func (v *verifier) compareFile(ctx context.Context, d *index.Document) error {
 	v.rep.same(indexFiles, row, "members_total", fmt.Sprint(d.MembersTotal), fmt.Sprint(len(want.Members)))
 	v.rep.same(indexFiles, row, "inlinks", fmt.Sprint(d.Inlinks), fmt.Sprint(len(want.Inlinks)))
 	v.rep.same(indexFiles, row, "members", fmt.Sprint(d.Members), fmt.Sprint(shownMembers(v.batch, want)))
-	v.compareAnchors(row, d.Anchors, countAnchors(want.Inlinks))
+	v.compareAnchors(row, d.Anchors, want.Anchors())
 	v.sameRank(indexFiles, row, "rank", d.Rank, want.Rank)
 	return nil
 }
@@ -131,13 +131,13 @@ func (v *verifier) compareFile(ctx context.Context, d *index.Document) error {
 // last export, which are no longer known, have decided which anchors it shows. Then each
 // anchor must have its true count, the document must show as many anchors as it has room
 // for, and they must be in the right order.
-func (v *verifier) compareAnchors(row string, shown, all []index.Anchor) {
+func (v *verifier) compareAnchors(row string, shown []index.Anchor, all []batch.Anchor) {
 	if len(all) > document.DefaultAnchors && len(shown) == document.DefaultAnchors {
 		known := make(map[index.Anchor]bool, len(shown))
 		for _, a := range shown {
 			known[a] = true
 		}
-		all = slices.DeleteFunc(slices.Clone(all), func(a index.Anchor) bool { return !known[a] })
+		all = slices.DeleteFunc(all, func(a batch.Anchor) bool { return !known[index.Anchor(a)] })
 	}
 	v.rep.same(indexFiles, row, "anchors", fmt.Sprint(shown), fmt.Sprint(all))
 }
@@ -171,31 +171,6 @@ func class(r *batch.Repository, m page.URL) int {
 		return 1
 	}
 	return 0
-}
-
-// countAnchors returns the distinct anchors of links, most frequent first.
-func countAnchors(links []batch.Inlink) []index.Anchor {
-	count := make(map[string]*index.Anchor)
-	for _, l := range links {
-		if l.Anchor == "" {
-			continue
-		}
-		if count[l.Anchor] == nil {
-			count[l.Anchor] = &index.Anchor{Text: l.Anchor}
-		}
-		count[l.Anchor].Count++
-		if index.FromOtherSite(l.Source, l.Target) {
-			count[l.Anchor].Others++
-		}
-	}
-	list := make([]index.Anchor, 0, len(count))
-	for _, a := range count {
-		list = append(list, *a)
-	}
-	slices.SortFunc(list, func(a, b index.Anchor) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
-	})
-	return list
 }
 
 // instant returns a time in a form in which equal instants are equal.

@@ -107,7 +107,7 @@ func (o Comparison) withBestAnchors(d *index.Document, r *batch.Repository) *ind
 	if c == nil {
 		return d
 	}
-	all := anchors(c.Inlinks)
+	all := anchors(c)
 	if len(all) <= o.Limits.Document.Anchors || len(d.Anchors) != o.Limits.Document.Anchors {
 		return d
 	}
@@ -371,7 +371,7 @@ func (o Comparison) addCluster(l lines, r *batch.Repository, c *batch.Cluster) {
 	l.addDocument(&index.Document{
 		Cluster: c.Key, URL: c.Canonical, Title: u.Document.Title, Text: u.Document.Text, Language: u.Document.Language,
 		FetchedAt: u.FetchedAt, Members: o.shownMembers(r, c), MembersTotal: len(c.Members),
-		Anchors: o.best(anchors(c.Inlinks)), Inlinks: len(c.Inlinks),
+		Anchors: o.best(anchors(c)), Inlinks: len(c.Inlinks),
 	})
 }
 
@@ -379,26 +379,10 @@ func (o Comparison) best(all []index.Anchor) []index.Anchor {
 	return all[:min(len(all), o.Limits.Document.Anchors)]
 }
 
-func anchors(links []batch.Inlink) []index.Anchor {
-	count := make(map[string]*index.Anchor)
-	for _, l := range links {
-		if l.Anchor == "" {
-			continue
-		}
-		if count[l.Anchor] == nil {
-			count[l.Anchor] = &index.Anchor{Text: l.Anchor}
-		}
-		count[l.Anchor].Count++
-		if index.FromOtherSite(l.Source, l.Target) {
-			count[l.Anchor].Others++
-		}
+func anchors(c *batch.Cluster) []index.Anchor {
+	var list []index.Anchor
+	for _, a := range c.Anchors() {
+		list = append(list, index.Anchor(a))
 	}
-	list := make([]index.Anchor, 0, len(count))
-	for _, a := range count {
-		list = append(list, *a)
-	}
-	slices.SortFunc(list, func(a, b index.Anchor) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
-	})
 	return list
 }
