@@ -89,10 +89,7 @@ func (v *verifier) interpretFetches(ctx context.Context, b *batch.Builder) error
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	for _, r := range reports {
-		v.rep.join(r)
-	}
-	slices.SortFunc(v.rep.Differences, func(a, b Difference) int { return cmp.Compare(a.Row, b.Row) }) // in the order of the scan
+	v.rep.joinByRow(reports)
 	return nil
 }
 

@@ -1,8 +1,13 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/webindexer/indexer/page"
+	"github.com/webindexer/indexer/schema"
 )
 
 // Report is the result of a comparison.
@@ -63,6 +68,21 @@ func (r *Report) join(part *Report) {
 	r.ResidualBound += part.ResidualBound
 	r.Total += part.Total
 	r.Differences = append(r.Differences, part.Differences[:min(len(part.Differences), maxListed-len(r.Differences))]...)
+}
+
+// joinByRow adds parts that have compared rows of URLs, each in the order of a scan. It lists the
+// differences in that order, whichever part has found them.
+func (r *Report) joinByRow(parts []*Report) {
+	var list []Difference
+	for _, p := range parts {
+		list = append(list, p.Differences...)
+		p.Differences = nil
+		r.join(p)
+	}
+	slices.SortStableFunc(list, func(a, b Difference) int {
+		return cmp.Compare(schema.URLRow(page.URL(a.Row)), schema.URLRow(page.URL(b.Row)))
+	})
+	r.Differences = append(r.Differences, list[:min(len(list), maxListed-len(r.Differences))]...)
 }
 
 func (r *Report) add(table, row, column, stored, computed string) {
