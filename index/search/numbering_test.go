@@ -1,6 +1,10 @@
 package search
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/webindexer/indexer/index/query"
+)
 
 func TestNumbering(t *testing.T) {
 	for text, want := range map[string]string{
@@ -52,15 +56,20 @@ func TestManualSection(t *testing.T) {
 	}
 }
 
-// FuzzNumbering: the number is a part of the text, and something follows it.
+// FuzzNumbering: the number is a part of the text, and something follows it. The agreement of a name with a
+// query is a number, whatever follows.
 func FuzzNumbering(f *testing.F) {
 	f.Add("Handbook: 4.2 Tides")
 	f.Add("Appendix B: Tides")
+	f.Add("4.2. ⚓")
 	f.Fuzz(func(t *testing.T, text string) {
 		start, end := numbering(text)
 		if start < 0 || end < start || end > len(text) || end > 0 && (start == end || end == len(text)) {
 			t.Fatalf("%q: %d to %d", text, start, end)
 		}
-		MakeName(text, "en")
+		n := MakeName(text, "en")
+		if got := n.Overlap([]query.Word{{Typed: "tides"}}); !(got >= 0 && got <= 1+1e-9) {
+			t.Fatalf("%q: %v", text, got)
+		}
 	})
 }

@@ -219,6 +219,9 @@ func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 		w := weight(name[j].stop)
 		have, haveAll = have+w*m, haveAll+w
 	}
+	if haveAll == 0 { // the name is only a number, which the query lacks
+		return 0
+	}
 	return asked * have / (askedAll * haveAll)
 }
 
