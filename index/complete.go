@@ -3,10 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
@@ -90,14 +87,14 @@ func addCompletions(b *completion.Builder, url, language, title, anchors string,
 }
 
 // fillCompletions adds the documents with the highest ranks.
-func (v *View) fillCompletions(ctx context.Context, b *completion.Builder) (err error) {
-	least := math.Inf(-1)
-	err = v.tx.QueryRowContext(ctx, "SELECT rank FROM ranks ORDER BY rank DESC LIMIT 1 OFFSET ?", completion.MaxDocuments-1).Scan(&least)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
+func (v *View) fillCompletions(ctx context.Context, b *completion.Builder) error {
+	return v.addHighest(ctx, b, completion.MaxDocuments)
+}
+
+// addHighest adds the n documents with the highest ranks, in the order of their rows.
+func (v *View) addHighest(ctx context.Context, b *completion.Builder, n int) error {
 	rows, err := v.tx.QueryContext(ctx, `SELECT d.url, d.language, d.title, d.anchors, r.rank
-		FROM ranks r CROSS JOIN docs d ON d.id=r.id WHERE r.rank >= ? LIMIT ?`, least, completion.MaxDocuments)
+		FROM ranks r CROSS JOIN docs d ON d.id=r.id WHERE r.id IN (SELECT id FROM ranks ORDER BY rank DESC, id LIMIT ?)`, n)
 	return eachRow(rows, err, func() error {
 		var url, language, title, anchors string
 		var rank float64

@@ -115,6 +115,30 @@ func TestCompletionsFollowTheIndex(t *testing.T) {
 	want("then", `["Lights" "to Lights"]`)
 }
 
+// A table that has room for some of the documents has those with the highest ranks, wherever their rows are.
+func TestCompletionsOfHighestRanks(t *testing.T) {
+	docs := named(1, "Lamps", "Lenses", "Lights", "Logs", "Locks")
+	for i, rank := range []float64{1, 1, 1, 2, 3} {
+		docs[i].Doc.Rank, docs[i].Doc.Anchors = rank, nil
+	}
+	w := openTestWriter(t, t.TempDir())
+	apply(t, w, docs...)
+	v, err := openTestReader(t, w.dir).Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer v.Close()
+	for n, want := range []string{`[]`, `["Locks"]`, `["Locks" "Logs"]`, `["Locks" "Logs" "Lamps"]`} {
+		b := completion.NewBuilder(search.WithoutVersions)
+		if err := v.addHighest(t.Context(), b, n); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprintf("%q", completed(b.Table().Find("l", completion.Filter{}, 10))); got != want {
+			t.Errorf("%d documents: %s, want %s", n, got, want)
+		}
+	}
+}
+
 // BenchmarkComplete shows what the table of an index costs, and what a keystroke costs.
 func BenchmarkComplete(b *testing.B) {
 	size := testenv.Size(1000, 5000, 100_000)
