@@ -86,9 +86,10 @@ func (x *Index) follow(ctx context.Context, c *chain) error {
 	if c.ended || c.page > c.seg.last {
 		return nil
 	}
-	return x.src.blocks(ctx, c.seg.page(c.page), c.seg.page(c.seg.last), func(id int64, b []byte) (bool, error) {
+	missing := func() error { return corrupt("page %d of segment %d is missing", c.page, c.seg.id) }
+	err := x.src.blocks(ctx, c.seg.page(c.page), c.seg.page(c.seg.last), func(id int64, b []byte) (bool, error) {
 		if id != c.seg.page(c.page) {
-			return false, corrupt("page %d of segment %d is missing", c.page, c.seg.id)
+			return false, missing()
 		}
 		c.page++
 		l, err := parseLeaf(b)
@@ -97,6 +98,10 @@ func (x *Index) follow(ctx context.Context, c *chain) error {
 		}
 		return !c.ended, err
 	})
+	if err == nil && !c.ended && c.page <= c.seg.last {
+		err = missing()
+	}
+	return err
 }
 
 // resume takes the part of the open doclist that is on a page and, if the doclist ends

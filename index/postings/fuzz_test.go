@@ -97,10 +97,10 @@ func FuzzRecords(f *testing.F) {
 		tb.change()
 	}
 	for _, p := range pagesOf(f, tb) {
-		f.Add(p, uint64(7), 3)
+		f.Add(p, uint64(7), uint64(3))
 	}
-	f.Add([]byte{}, uint64(57), 1)
-	f.Fuzz(func(t *testing.T, b []byte, row uint64, pages int) {
+	f.Add([]byte{}, uint64(57), uint64(1))
+	f.Fuzz(func(t *testing.T, b []byte, row, pages uint64) {
 		segments, err := parseStructure(b)
 		if err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Fatal(err)
@@ -261,5 +261,30 @@ func TestLostTombstones(t *testing.T) {
 		if l, err := tb.open().Token(t.Context(), "rope", false); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v, %v", damage, l, err)
 		}
+	}
+}
+
+// TestLostPages: a list that lacks a part would be a wrong answer.
+func TestLostPages(t *testing.T) {
+	tb := newTable(t, 1)
+	tb.set("pgsz", 64)
+	tb.exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<200) INSERT INTO fts(rowid, a) SELECT i, 'rope' FROM n")
+	if l, err := tb.open().Token(t.Context(), "rope", false); err != nil || l.Len() != 200 {
+		t.Fatalf("%v, %v", l, err)
+	}
+	first := int64(1)<<pageBits + 1
+	var last int64
+	if err := tb.db.QueryRow("SELECT max(id) FROM fts_data WHERE id<?", first+1<<31).Scan(&last); err != nil || last < first+3 {
+		t.Fatal(last-first, err)
+	}
+	for _, lost := range [][2]int64{{last, last}, {first + 1, last}, {first + 1, first + 1}, {first, first}, {first, last}} {
+		tb.exec("SAVEPOINT lost")
+		tb.exec("DELETE FROM fts_data WHERE id BETWEEN ? AND ?", lost[0], lost[1])
+		for _, prefix := range []bool{false, true} {
+			if l, err := tb.open().Token(t.Context(), "rope", prefix); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("without pages %d to %d: %d rows, %v", lost[0]-first+1, lost[1]-first+1, l.Len(), err)
+			}
+		}
+		tb.exec("ROLLBACK TO lost")
 	}
 }

@@ -170,8 +170,8 @@ func (l *List) add(row int64, positions []uint64) {
 // refuse a row; if it is nil, all rows are kept.
 func (l *List) addDoclist(doclist []byte, whole []int, keep func(row int64) (bool, error)) error {
 	base := len(l.data)
-	if base+len(doclist) > math.MaxUint32 {
-		return corrupt("doclists of %d bytes", base+len(doclist))
+	if size := uint64(base) + uint64(len(doclist)); size > math.MaxUint32 {
+		return corrupt("doclists of %d bytes", size)
 	}
 	if cap(l.data) == 0 {
 		l.data = doclist

@@ -23,8 +23,8 @@ const (
 type segment struct {
 	id          int64
 	first, last int64 // leaf pages; first is above 1 if a merge removed the lower ones
-	graves      int   // pages of tombstones
-	grave       map[int][]byte
+	graves      int64 // pages of tombstones
+	grave       map[int64][]byte
 }
 
 // page returns the row of a leaf page.
@@ -91,7 +91,7 @@ func parseSegment(r *reader) (*segment, error) {
 	s := segment{id: int64(r.varint()), first: int64(r.varint()), last: int64(r.varint())}
 	r.varint() // first and last origin
 	r.varint()
-	s.graves = int(r.varint())
+	s.graves = int64(r.varint())
 	r.varint() // entries of tombstones and of all
 	r.varint()
 	if r.bad || s.id <= 0 || s.id >= tombstones || s.first < 0 || s.last < s.first || s.last >= 1<<31 || s.graves < 0 || s.graves >= 1<<31 {

@@ -16,10 +16,10 @@ func (x *Index) dead(ctx context.Context, s *segment, row int64) (bool, error) {
 	if s.graves == 0 {
 		return false, nil
 	}
-	n := int(uint64(row) % uint64(s.graves))
+	n := int64(uint64(row) % uint64(s.graves))
 	page, known := s.grave[n]
 	if !known {
-		id := (s.id+tombstones)<<pageBits + int64(n)
+		id := (s.id+tombstones)<<pageBits + n
 		err := x.src.blocks(ctx, id, id, func(_ int64, b []byte) (bool, error) {
 			page = append([]byte{}, b...)
 			return false, nil
@@ -31,17 +31,17 @@ func (x *Index) dead(ctx context.Context, s *segment, row int64) (bool, error) {
 			return false, corrupt("page %d of the tombstones of segment %d", n, s.id)
 		}
 		if s.grave == nil {
-			s.grave = make(map[int][]byte)
+			s.grave = make(map[int64][]byte)
 		}
 		s.grave[n] = page
 	}
-	return inGrave(page, s.graves, uint64(row)), nil
+	return inGrave(page, uint64(s.graves), uint64(row)), nil
 }
 
 const graveHeader = 8
 
 // inGrave looks up a row in its page.
-func inGrave(page []byte, pages int, row uint64) bool {
+func inGrave(page []byte, pages, row uint64) bool {
 	size := 8
 	if page[0] == 4 {
 		size = 4
@@ -50,7 +50,7 @@ func inGrave(page []byte, pages int, row uint64) bool {
 	if len(page) > 16 {
 		slots = uint64(len(page)-graveHeader) / uint64(size)
 	}
-	at := row / uint64(pages) % slots
+	at := row / pages % slots
 	for range slots {
 		slot := page[min(graveHeader+int(at)*size, len(page)):]
 		if len(slot) < size {
