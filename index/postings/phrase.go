@@ -4,7 +4,8 @@ import "slices"
 
 // Phrase returns the rows in which the tokens follow each other. It gets their lists from
 // the function token, and does not change them. With prefix, the last token is only the
-// beginning of a token. As soon as a list is empty, Phrase asks for no others.
+// beginning of a token. As soon as a list is empty, Phrase asks for no others. No row has a
+// phrase without tokens.
 func Phrase(tokens []string, prefix bool, token func(token string, prefix bool) (*List, error)) (*List, error) {
 	lists := make([]*List, len(tokens))
 	seen := make(map[string]*List) // a token may occur twice
@@ -23,7 +24,10 @@ func Phrase(tokens []string, prefix bool, token func(token string, prefix bool) 
 			seen[t] = l
 		}
 	}
-	if len(lists) == 1 {
+	switch len(lists) {
+	case 0: // another process may ask for that
+		return new(List), nil
+	case 1:
 		return lists[0], nil
 	}
 	return phrase(lists)

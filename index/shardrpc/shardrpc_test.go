@@ -195,6 +195,20 @@ func TestOddQuestions(t *testing.T) {
 	}
 }
 
+// TestEmptyPhrase: no document has a phrase without words, which no search asks for either.
+func TestEmptyPhrase(t *testing.T) {
+	_, c, _ := serve(t)
+	session, err := c.Shard(0, 2).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	a, err := session.Ask(t.Context(), &search.Question{Counts: []search.Matching{{Expr: &query.Expr{In: postings.AllColumns}}}})
+	if err != nil || len(a.Counts) != 1 || a.Counts[0] != 0 {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
 // TestSilent: the error about a holder that accepts connections and is silent, as one that was
 // stopped, says so.
 func TestSilent(t *testing.T) {
