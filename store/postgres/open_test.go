@@ -30,6 +30,9 @@ func TestParseSetting(t *testing.T) {
 		{"postgres://u:secret@h/db?sslmode=sometimes", "", "sslmode"},
 		{"postgres://h/db?password=secret;sslmode=verify-full", "", "parameters"},
 		{"postgres://h/db?password=secret%&schema=web", "", "parameters"},
+		{"postgres://u:secret@h/db?default_query_exec_mode=exec", "", "=exec, which does not prepare statements: remove it"},
+		{"postgres://u:secret@h/db?default_query_exec_mode=simple_protocol", "", "=simple_protocol, which"},
+		{"postgres://u:secret@h/db?default_query_exec_mode=cache_describe", "indexer", ""},
 	} {
 		_, schema, err := parseSetting(tc.setting)
 		switch {

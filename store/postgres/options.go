@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/webindexer/indexer/store"
@@ -77,6 +78,10 @@ func parseSetting(setting string) (config *pgxpool.Config, schema string, err er
 	config, err = pgxpool.ParseConfig(u.String())
 	if err != nil {
 		return nil, "", fmt.Errorf("store: the URL of the database: %w", err)
+	}
+	switch config.ConnConfig.DefaultQueryExecMode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol: // results would be text, and are decoded as binary
+		return nil, "", fmt.Errorf("store: the URL of the database has default_query_exec_mode=%s, which does not prepare statements: remove it", q.Get("default_query_exec_mode"))
 	}
 	if !q.Has("pool_max_conns") {
 		config.MaxConns = 0 // pgx's default is not ours
