@@ -147,6 +147,12 @@ func (c *Client) Close() error {
 	return c.closePeers()
 }
 
+func (c *Client) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
 func (c *Client) closePeers() error {
 	var errs []error
 	for _, p := range c.peers {
@@ -268,6 +274,8 @@ func (c *Client) ask(ctx context.Context, request func(context.Context, *peer) e
 		}
 		silent := time.Since(began)
 		switch {
+		case c.isClosed():
+			return ErrClosed
 		case ctx.Err() != nil:
 			return fmt.Errorf("oracle: %w", context.Cause(ctx))
 		case silent > c.retryFor:

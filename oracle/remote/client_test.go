@@ -259,6 +259,12 @@ func TestClientGivesUp(t *testing.T) {
 	if _, err := c.Next(t.Context()); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed client: %v", err)
 	}
+	if _, err := c.TryLock(t.Context(), []string{"row"}); !errors.Is(err, ErrClosed) {
+		t.Errorf("a closed client locks: %v", err)
+	}
+	if err := c.Unlock(t.Context(), []string{"row"}); !errors.Is(err, ErrClosed) {
+		t.Errorf("a closed client unlocks: %v", err)
+	}
 	if _, err := Connect(nil, "a", Options{}); err == nil {
 		t.Error("connected to nothing")
 	}
