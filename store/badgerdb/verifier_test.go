@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/dgraph-io/badger/v4/fb"
@@ -18,6 +19,7 @@ import (
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
+	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -287,4 +289,31 @@ func TestUnwritableRecord(t *testing.T) {
 		t.Error("the row is lost")
 	}
 	closeTest(t, db)
+}
+
+// TestSoundBesideStart: Badger may begin a compaction, which asks whether all tables are sound,
+// before Open has told the verifier the ranges of keys. The race detector compares the two.
+func TestSoundBesideStart(t *testing.T) {
+	dir, _ := closedTable(t)
+	remove(t, filepath.Join(dir, verifiedName))
+	list, err := manifest.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newVerifier(dir, silent{})
+	if _, err := v.open(list, -1); err != nil {
+		t.Fatal(err)
+	}
+	var compaction sync.WaitGroup
+	compaction.Go(func() {
+		if !v.sound() {
+			t.Error("intact tables are not sound")
+		}
+	})
+	v.start(nil)
+	compaction.Wait()
+	v.stop()
+	if n := v.left.Load(); n != 0 {
+		t.Errorf("%d tables are not verified", n)
+	}
 }
