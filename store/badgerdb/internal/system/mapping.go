@@ -28,8 +28,8 @@ func parseMappings(text []byte) (list []Mapping) {
 		if aerr != nil || berr != nil || a >= b {
 			continue
 		}
-		_, file, _ := strings.Cut(lines.Text(), fields[4]+" ")
-		list = append(list, Mapping{from: uintptr(a), to: uintptr(b), File: strings.TrimLeft(file, " ")})
+		file := lines.Text()[strings.IndexByte(lines.Text(), '/'):] // no earlier field has a slash
+		list = append(list, Mapping{from: uintptr(a), to: uintptr(b), File: file})
 	}
 	return list
 }
