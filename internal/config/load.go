@@ -33,6 +33,9 @@ func (e *Error) Error() string {
 	return e.Where + ": " + e.Key + ": " + e.Reason
 }
 
+// IsInFlag reports whether a flag has the value that is not allowed.
+func (e *Error) IsInFlag() bool { return strings.HasPrefix(e.Where, flagPrefix) }
+
 // Load combines the settings: a flag overrides the environment, the environment
 // overrides the file, and the file overrides the default.
 //
