@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/humanize"
 )
 
 // visitsText says what the crawl does with a URL, and why.
@@ -45,7 +46,7 @@ func visitText(v frontier.PastVisit) string {
 	at := v.Time.UTC().Format(time.RFC3339)
 	switch {
 	case v.Status > 0:
-		return fmt.Sprintf("%s  %d  %s, %d bytes in %d ms", at, v.Status, v.Effect, v.Bytes, v.Milliseconds)
+		return fmt.Sprintf("%s  %d  %s, %s in %d ms", at, v.Status, v.Effect, humanize.Count(v.Bytes, "byte"), v.Milliseconds)
 	case v.Bytes == 0 && v.Milliseconds == 0:
 		return at + "  " + v.Effect
 	}

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/webindexer/indexer/index/search"
+	"github.com/webindexer/indexer/internal/humanize"
 )
 
 const queryHelp = `
@@ -273,12 +274,7 @@ func hitFacts(h *search.Hit) []string {
 }
 
 // count formats a number of things: "1 document", "2 documents".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
+func count(n int, thing string) string { return humanize.Count(n, thing) }
 
 // weights are the settings of ranking.
 func (a *app) weights() search.Weights {

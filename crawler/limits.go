@@ -3,18 +3,18 @@ package crawler
 import (
 	"fmt"
 	"time"
+
+	"github.com/webindexer/indexer/internal/humanize"
 )
 
 // checkLimits ends the crawl when a limit is reached.
 func (c *Crawler) checkLimits(now time.Time) {
 	l := &c.opts.Limits
 	switch {
-	case l.Pages == 1 && c.meter.pages >= 1:
-		c.stop("the limit of 1 page is reached")
 	case l.Pages > 0 && c.meter.pages >= l.Pages:
-		c.stop(fmt.Sprintf("the limit of %d pages is reached", l.Pages))
+		c.stop("the limit of " + humanize.Count(l.Pages, "page") + " is reached")
 	case l.Bytes > 0 && c.meter.bytes >= l.Bytes:
-		c.stop(fmt.Sprintf("the limit of %d bytes is reached", l.Bytes))
+		c.stop("the limit of " + humanize.Count(l.Bytes, "byte") + " is reached")
 	case l.Time > 0 && now.Sub(c.started) >= l.Time:
 		c.stop(fmt.Sprintf("the limit of %v is reached", l.Time))
 	}

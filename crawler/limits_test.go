@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/webindexer/indexer/internal/humanize"
 	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )
@@ -62,7 +63,7 @@ func maxPages(t *testing.T, hosts, perHost int, limit int64) {
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if s := c.Status(0); s.Pages != limit || s.Ended != strings.Replace(fmt.Sprintf("the limit of %d pages is reached", limit), " 1 pages", " 1 page", 1) {
+		if s := c.Status(0); s.Pages != limit || s.Ended != fmt.Sprintf("the limit of %s is reached", humanize.Count(limit, "page")) {
 			t.Errorf("run %d made %d visits and ended because %s", run, s.Pages, s.Ended)
 		}
 		if n := w.visits(); n != run*limit {

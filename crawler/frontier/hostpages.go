@@ -9,6 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/webindexer/indexer/crawler"
+	"github.com/webindexer/indexer/internal/humanize"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/store"
@@ -123,5 +124,5 @@ func beyondLimit(ctx context.Context, tx *txn.Txn, u page.URL, e schema.Frontier
 	if err != nil || n != 0 {
 		return "", err
 	}
-	return fmt.Sprintf("its host has had its %d pages (--max-pages-per-host); with a higher limit, it is fetched", limit), nil
+	return "its host has had its " + humanize.Count(limit, "page") + " (--max-pages-per-host); with a higher limit, it is fetched", nil
 }

@@ -1,4 +1,4 @@
-// Package humanize writes durations as people do.
+// Package humanize writes durations and numbers of things as people do.
 package humanize
 
 import (
@@ -27,10 +27,10 @@ func Duration(d time.Duration) string {
 		if d < u.from {
 			continue
 		}
-		text := count(d/u.length, u.name)
+		text := Count(d/u.length, u.name)
 		if i+1 < len(units) {
 			if n := d % u.length / units[i+1].length; n > 0 {
-				text += " " + count(n, units[i+1].name)
+				text += " " + Count(n, units[i+1].name)
 			}
 		}
 		return text
@@ -38,9 +38,10 @@ func Duration(d time.Duration) string {
 	return "0 seconds"
 }
 
-func count(n time.Duration, name string) string {
+// Count writes a number of things: "1 page", "2 pages".
+func Count[N ~int | ~int64](n N, thing string) string {
 	if n == 1 {
-		return "1 " + name
+		return "1 " + thing
 	}
-	return fmt.Sprintf("%d %ss", int64(n), name)
+	return fmt.Sprintf("%d %ss", int64(n), thing)
 }
