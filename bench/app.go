@@ -47,7 +47,7 @@ func (a *app) rootCommand() *cobra.Command {
 		SilenceUsage:      true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage(cmd, "there is no benchmark %q; there are %s", args[0], strings.Join(benchmarks(cmd), ", "))
+				return noBenchmark(cmd, args[0])
 			}
 			return cmd.Help()
 		},
@@ -58,6 +58,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, "%v", err) })
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(helpCommand())
 	flags := root.PersistentFlags()
 	flags.String("data", d.Data, "`directory` whose index query and relevance ask without files")
 	flags.StringVar(&a.configFile, "config", "", "settings `file` (default: config.yaml where present)")
@@ -68,6 +69,30 @@ func (a *app) rootCommand() *cobra.Command {
 		a.siteCommand(), a.sideCommand(), a.replayCommand(), a.scalingWorkerCommand(), // processes that benchmarks start
 	)
 	return root
+}
+
+// helpCommand prints the help of a benchmark. For an unknown one, Cobra's own help command exits
+// with status 0.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [NAME]",
+		Short: "Print the help of a benchmark",
+		Long:  "Print the help of a benchmark, as --help does.",
+		// A mistake in the settings must not prevent reading the help.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return noBenchmark(cmd.Root(), strings.Join(args, " "))
+			}
+			topic.InitDefaultHelpFlag()
+			return topic.Help()
+		},
+	}
+}
+
+func noBenchmark(root *cobra.Command, name string) error {
+	return usage(root, "there is no benchmark %q; there are %s", name, strings.Join(benchmarks(root), ", "))
 }
 
 // examples has a line for the arguments of each example.
