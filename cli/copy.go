@@ -239,9 +239,12 @@ func (a *app) openTarget(ctx context.Context, to string) (store.Table, error) {
 		return nil, fmt.Errorf("%w: %s is the source", errTarget, to)
 	}
 	if err := t.prepareAccess(true); err != nil {
-		return nil, denied(err)
+		return nil, denied(fmt.Errorf("%w: %w", errTarget, err))
 	}
 	table, err := t.openDirectory(ctx)
+	if errors.Is(err, store.ErrForeign) {
+		return nil, fmt.Errorf("%w: %w", errTarget, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the target of the copy: %w", err)
 	}

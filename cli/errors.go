@@ -142,6 +142,7 @@ var outcomes = []outcome{
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
 	{is(errNoIndexFiles), statusUsage, reindexHint},
 	{is(errFilesElsewhere), statusUsage, "the worker that holds the lease index keeps them: run the command with its data directory, which `indexer status` shows; if it lists index-0, set index_shards as the workers do"},
+	{targetNotCreated, statusFailed, "name another target with --to, or make this directory and give it to this user"},
 	{is(errTarget), statusUsage, "name an empty data directory or database with --to; nothing was changed in this one"},
 	{is(repository.ErrIncomplete), statusUsage, "run the same `indexer copy` command again: it continues, and the store can be used when it has ended"},
 	{is(index.ErrNotDirectory), statusUsage, "move that file elsewhere, and run the same command again: the index files are made from the store"},
@@ -180,6 +181,11 @@ func isFull(err error) bool {
 // notAskedDenied reports whether the process that has the data directory belongs to another user.
 func notAskedDenied(err error) bool {
 	return errors.Is(err, errNotAsked) && errors.Is(err, errDenied)
+}
+
+// targetNotCreated reports whether the target of a copy is a directory that could not be made.
+func targetNotCreated(err error) bool {
+	return errors.Is(err, errTarget) && errors.Is(err, errNotCreated)
 }
 
 func is(targets ...error) func(error) bool {
