@@ -21,6 +21,9 @@ and their observers. In the index files: checksums of all pages and rows, texts,
 full-text entries, and whether documents and ranks match the store. Each problem is
 reported with its place.
 
+Opening a data directory repairs index files that are missing or lack writes. Check says
+what was repaired, and checks the result.
+
 Check reads everything once and recomputes no document; ` + "`indexer verify`" + ` tells
 whether the index agrees with the stored fetches. Check can run while other commands run.
 In a data directory, it sees one snapshot.
@@ -74,6 +77,9 @@ func checkText(rep *repository.CheckReport) string {
 		t.row(c.name, fmt.Sprint(c.n)+" checked")
 	}
 	t.row("documents", fmt.Sprint(rep.Index.Documents)+" in the index checked")
+	if rep.Index.Repaired != "" {
+		t.row("repaired", "the index, when it was opened: "+rep.Index.Repaired)
+	}
 	if rep.Total+len(rep.Index.Problems) == 0 {
 		t.row("problems", "none")
 	}

@@ -38,6 +38,7 @@ func (r *Repository) catchUp(ctx context.Context) error {
 	}
 	if w.Opened().Seq > last {
 		// No change in this store would ever count as newer than the content of the files.
+		r.repaired.Store(new("the index files are newer than the store"))
 		r.log.Warn("the index files are newer than the store and are rebuilt from it")
 		if err := r.files.close(); err != nil {
 			return err
@@ -126,6 +127,7 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error) 
 		if errors.Is(why, errOtherWriter) {
 			r.log.Info("the index files were older than the store, and have caught up", zap.Int("documents", len(keys)))
 		} else {
+			r.repaired.Store(new("the index files had lost their last writes"))
 			r.log.Warn("the index files had lost their last writes, which were exported again", zap.Int("documents", len(keys)), zap.Error(why))
 		}
 	}

@@ -27,8 +27,11 @@ type CheckReport struct {
 
 // IndexReport is the result of a check of the index files.
 type IndexReport struct {
-	Documents int      `json:"documents"` // documents in the index files
-	Problems  []string `json:"problems"`
+	Documents int `json:"documents"` // documents in the index files
+	// Repaired says what was wrong with the index files when they were opened, and was repaired
+	// from the store before the check; "": nothing.
+	Repaired string   `json:"repaired,omitempty"`
+	Problems []string `json:"problems"`
 }
 
 // maxProblems bounds a report, because one damaged byte can cause many problems.
@@ -54,6 +57,9 @@ func (r *Repository) Check(ctx context.Context, tell func(format string, args ..
 		return rep, err
 	}
 	rep.Index.Problems = []string{}
+	if repaired := r.repaired.Load(); repaired != nil {
+		rep.Index.Repaired = *repaired
+	}
 	here, err := r.hasIndex(ctx)
 	if err == nil && here {
 		tell("the store is checked; checking the index")

@@ -57,6 +57,7 @@ func (r *Repository) openIndex(ctx context.Context, opts Options) error {
 // that only the options ask for it.
 func (r *Repository) rebuildAtOpen(ctx context.Context, why string, opts Options) error {
 	if why != "" {
+		r.repaired.Store(&why)
 		r.log.Warn(why + "; the index is rebuilt from the store")
 	}
 	res, err := r.rebuild(ctx, opts.Told)

@@ -123,8 +123,10 @@ type Repository struct {
 	// reindexing is held during a rebuild of the index files. rebuilt is the result of the
 	// rebuild that Open made, until Reindex has returned it. replaceStranger says that the
 	// files in place may be the only copy of something.
-	reindexing      *semaphore.Weighted
-	rebuilt         *Reindexed
+	reindexing *semaphore.Weighted
+	rebuilt    *Reindexed
+	// repaired says what was wrong with the index when it was opened.
+	repaired        atomic.Pointer[string]
 	wrote           written
 	complete        bool // openIndex has succeeded
 	graph           *observers.GraphCache

@@ -152,6 +152,7 @@ func (r *Repository) catchUpOther(ctx context.Context, have index.State) error {
 		return fmt.Errorf("export to the index what it lacks: %w", err)
 	}
 	if len(lost) > 0 {
+		r.repaired.Store(new("the index lacked documents or had old ones"))
 		r.log.Warn("the index lacked documents or had old ones, which were exported again", zap.Int("documents", len(lost)))
 	}
 	return nil
