@@ -11,9 +11,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/webindexer/indexer/internal/control"
 	"github.com/webindexer/indexer/repository"
+	"github.com/webindexer/indexer/store/engines"
 )
 
 // TestAskAgain: a process that releases the data directory of a shared store, too, has its
@@ -44,27 +46,34 @@ func TestAskAgain(t *testing.T) {
 	}
 }
 
-// TestAskWhileBusy: a process that answers as many questions as it does at a time is asked again.
-func TestAskWhileBusy(t *testing.T) {
-	dir, letGo := t.TempDir(), make(chan struct{})
-	began := make(chan struct{}, 1)
+// busyServer answers "long" in a data directory as many times as a process does at a time, until
+// the returned function is called. It answers everything else at once.
+func busyServer(t *testing.T, dir string) (letGo func()) {
+	t.Helper()
+	hold, began := make(chan struct{}), make(chan struct{}, 1)
 	server, err := control.Serve(dir, func(_ context.Context, req control.Request, _, _ io.Writer) int {
 		if req.Command == "long" {
 			began <- struct{}{}
-			<-letGo
+			<-hold
 		}
 		return statusDone
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
-	a.cfg.Data, a.cfg.Store = dir, "postgres://indexer@127.0.0.1:1/web"
 	var asking sync.WaitGroup
+	letGo = sync.OnceFunc(func() { close(hold) })
+	t.Cleanup(func() {
+		letGo()
+		asking.Wait()
+		if err := server.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	for busy := false; !busy; {
 		refused := make(chan error, 1)
 		asking.Go(func() {
-			_, err := control.Ask(t.Context(), dir, a.request("long"), io.Discard, io.Discard)
+			_, err := control.Ask(context.Background(), dir, control.Request{Command: "long"}, io.Discard, io.Discard)
 			refused <- err
 		})
 		select {
@@ -75,17 +84,49 @@ func TestAskWhileBusy(t *testing.T) {
 			}
 		}
 	}
+	return letGo
+}
+
+// TestAskWhileBusy: a process that answers as many questions as it does at a time is asked again.
+func TestAskWhileBusy(t *testing.T) {
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+	a.cfg.Data, a.cfg.Store = t.TempDir(), "postgres://indexer@127.0.0.1:1/web"
+	letGo := busyServer(t, a.cfg.Data)
 	if done, err := a.tryToAsk(t.Context(), a.request("stats"), io.Discard); done || !errors.Is(err, control.ErrBusy) {
 		t.Errorf("while it is busy: done %v, %v", done, err)
 	}
-	close(letGo)
+	letGo()
 	if err := a.ask(t.Context(), a.request("stats"), io.Discard); err != nil {
 		t.Error(err)
 	}
-	asking.Wait()
-	if err := server.Close(t.Context()); err != nil {
-		t.Error(err)
+}
+
+// TestLoadWhileBusy: a process that has no time to answer cannot be asked to release the directory. A
+// command that loads says so when it gives up.
+func TestLoadWhileBusy(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, privateMode); err != nil {
+		t.Fatal(err)
 	}
+	table, err := engines.Open(t.Context(), repository.StoreDir(dir), repository.Groups(), engines.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := table.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	busyServer(t, dir)
+	synctest.Test(t, func(t *testing.T) {
+		a := newApp(strings.NewReader(""), io.Discard, io.Discard)
+		a.cfg.Data = dir
+		_, err := a.openToLoad(t.Context())
+		var said bytes.Buffer
+		if status := report(err, &said, false); status != statusInUse || !strings.Contains(said.String(), "already answering") {
+			t.Errorf("exit status %d: %s", status, &said)
+		}
+	})
 }
 
 // TestAskAnotherUser: the process that has the data directory belongs to a user who gives no access.

@@ -130,6 +130,7 @@ var outcomes = []outcome{
 	{index.IsDamage, statusFailed, reindexHint},
 	{is(store.ErrCorrupt), statusFailed, "replay the same files into a new data directory"},
 	{is(control.ErrSilent), statusInUse, "find out why it waits, or end it: everything it loaded is saved, and running its command again continues"}, // see silentHint
+	{is(control.ErrBusy), statusInUse, "run the same command again when it has answered some of them"},
 	{is(control.ErrRefused), statusInUse, ""},
 	{notAskedDenied, statusInUse, deniedHint},
 	{is(errNotAsked, store.ErrInUse, index.ErrLocked, control.ErrServed), statusInUse, "commands that only read or wait still work (query, inspect, stats, export, verify, scan, check, wait, …); otherwise run this command again when that process is done"},

@@ -39,7 +39,7 @@ func (e *heldError) Unwrap() error { return e.inUse }
 //
 //   - It asks a server that does not crawl to release the directory.
 //   - It waits for a command that only reads, and for a process that does not answer, because
-//     that one is starting or stopping.
+//     that one is busy, starting or stopping.
 //   - It fails at once if the other command loads, because that may run for ever.
 func (a *app) openToLoad(ctx context.Context) (*session, error) {
 	begun := time.Now()
@@ -71,10 +71,7 @@ func (a *app) openToLoad(ctx context.Context) (*session, error) {
 		}
 		waiting.renew(a.cfg.Data)
 		if time.Now().After(until) {
-			if told {
-				inUse = fmt.Errorf("%w: it was not released within %v", inUse, releaseFor)
-			}
-			return nil, inUse
+			return nil, notReleased(inUse, told, err)
 		}
 		select {
 		case <-time.After(wait):
@@ -82,6 +79,18 @@ func (a *app) openToLoad(ctx context.Context) (*session, error) {
 			return nil, context.Cause(ctx)
 		}
 	}
+}
+
+// notReleased is the error of a loader that has waited long enough. asked is the last answer of the
+// process that holds the directory.
+func notReleased(inUse error, told bool, asked error) error {
+	switch {
+	case told:
+		return fmt.Errorf("%w: it was not released within %v", inUse, releaseFor)
+	case errors.Is(asked, control.ErrBusy):
+		return fmt.Errorf("%w; could not ask its process within %v to release it: %w", inUse, dyingFor, asked)
+	}
+	return inUse
 }
 
 // failpoint is called at the steps of a handover. Tests kill or stop the process there.
