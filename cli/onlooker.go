@@ -95,7 +95,7 @@ func (o *onlooker) show(ctx context.Context) error {
 		Store: engines.Redact(o.app.cfg.Store), Processes: []processState{}, Leases: []leaseState{}, Oracles: []oracleState{},
 		Backlog: make(map[string]int), Problems: []string{},
 	}
-	if o.counts == nil { // whether counts rise shows at the second look
+	if o.counts == nil && o.etcd == nil { // whether counts rise shows at the second look
 		if _, err := o.processes(ctx); err != nil {
 			return err
 		}
@@ -116,8 +116,14 @@ func (o *onlooker) show(ctx context.Context) error {
 	if err := o.waitForSigns(ctx); err != nil {
 		return err
 	}
-	if s.Processes, err = o.processes(ctx); err != nil {
+	s.Processes, err = o.processes(ctx)
+	switch {
+	case err == nil:
+	case o.etcd == nil || ctx.Err() != nil:
 		return err
+	default: // the table tells the rest
+		s.ProcessesUnknown = true
+		s.problem("nobody knows which processes are alive: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
 	s.Time = time.Now().UTC()
 	if err := o.listLeases(ctx, s, oldest); err != nil {
@@ -159,7 +165,7 @@ func (o *onlooker) processes(ctx context.Context) (list []processState, err erro
 		found, err = oracle.Processes(ctx, o.parts.table)
 	}
 	if err != nil {
-		return nil, err
+		return []processState{}, err
 	}
 	slices.SortFunc(found, func(a, b oracle.Process) int {
 		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Host, b.Host), cmp.Compare(a.PID, b.PID))

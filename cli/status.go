@@ -19,8 +19,8 @@ each observer and how long the oldest has waited, the oracles and how many times
 hand out, and how long the store takes to answer.
 
 On a store that several processes share, the command only reads. It takes no timestamp and
-needs neither an oracle nor a worker, so it works when the deployment does not. The list of
-problems says what is missing.
+needs neither an oracle nor a worker nor etcd, so it works when the deployment does not. The
+list of problems says what is missing.
 
 With a data directory, it shows the process that has the directory open, the rows that wait,
 and how long the store takes.

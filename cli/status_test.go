@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/store/bigtable/bigtabletest"
 )
 
 // look is what status says of a deployment.
@@ -113,5 +116,20 @@ func (f *fleet) wantCrawlShown() {
 	crawler.ends()
 	if s := f.look(); s.Crawl != nil {
 		f.t.Errorf("after a crawl, status says %+v", s.Crawl)
+	}
+}
+
+// TestStatusWithoutEtcd: while etcd does not answer, status shows what the store knows.
+func TestStatusWithoutEtcd(t *testing.T) {
+	args := []string{"--store", bigtabletest.URL(t), "--etcd", testenv.FreeAddress(t), "status"}
+	text := runIndexer(t, args...)
+	for _, want := range []string{"answers in ", "processes        unknown\n", "waiting          0 rows\n", "problems         nobody knows which processes are alive: etcd: ", "no etcd server answers"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	var s state
+	if err := json.Unmarshal([]byte(runIndexer(t, append(args, "--format", "json")...)), &s); err != nil || !s.ProcessesUnknown || s.Processes == nil || len(s.Problems) != 1 {
+		t.Errorf("%+v, %v", s, err)
 	}
 }

@@ -46,6 +46,9 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 		say("the processes of this store have their liveness tokens in %s, where this command did not look: correct the setting etcd", holder.Domain)
 		return // what it knows about processes is worth nothing
 	}
+	if s.ProcessesUnknown {
+		return
+	}
 	working := false
 	for _, p := range s.Processes {
 		working = working || p.Alive && p.Role == "indexer worker"

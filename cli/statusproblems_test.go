@@ -50,6 +50,7 @@ func TestFindProblems(t *testing.T) {
 		{name: "clocks differ", s: state{Time: now, Oracles: serving, Processes: []processState{at("fast", now.Add(3*time.Minute)), at("fast", now.Add(3*time.Minute)), at("fine", now.Add(-6*time.Second)), at("slow", now.Add(-11*time.Second))}}, holder: last, hasOracles: true, want: []string{"the clock of fast differs from that of this machine by 3m0s", "the clock of slow"}},
 		{name: "clocks differ, with etcd", s: state{Time: now, Oracles: serving, Processes: []processState{inEtcd("fast", now.Add(3*time.Minute)), inEtcd("oracle", now.Add(-time.Hour))}}, holder: last, hasOracles: true, want: []string{"the clock of fast differs from that of this machine by 3m0s"}},
 		{name: "etcd is missing in the settings", s: state{Oracles: serving}, holder: oracle.Holder{Token: "t", Domain: "etcd cluster 1"}, hasOracles: true, want: []string{"in etcd cluster 1"}},
+		{name: "etcd does not answer", s: state{Oracles: serving, ProcessesUnknown: true, Leases: []leaseState{{Name: "rank"}}}, holder: oracle.Holder{Token: "t", Domain: "etcd cluster 1"}, hasOracles: true, hasEtcd: true},
 		{name: "nobody uses etcd", s: state{Oracles: serving}, holder: oracle.Holder{Token: "t", Domain: oracle.TableDomain}, hasOracles: true, hasEtcd: true, want: []string{"in the table"}},
 		{name: "no oracle in the settings", s: state{Processes: []processState{worker}}, holder: last, want: []string{"was at h:1"}},
 		{name: "no worker", s: state{Oracles: serving, Leases: []leaseState{{Name: "rank"}}}, hasOracles: true, want: []string{"no worker runs"}},

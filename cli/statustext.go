@@ -19,9 +19,11 @@ type state struct {
 	Store     string         `json:"store"`
 	Time      time.Time      `json:"time"`
 	Processes []processState `json:"processes"`
-	Leases    []leaseState   `json:"leases"`
-	Oracles   []oracleState  `json:"oracles"`
-	Backlog   map[string]int `json:"backlog"` // rows that wait, by observer
+	// ProcessesUnknown says that etcd does not answer, so nobody is listed as alive.
+	ProcessesUnknown bool           `json:"processes_unknown,omitempty"`
+	Leases           []leaseState   `json:"leases"`
+	Oracles          []oracleState  `json:"oracles"`
+	Backlog          map[string]int `json:"backlog"` // rows that wait, by observer
 	// BacklogCut says that more rows wait than were counted.
 	BacklogCut bool `json:"backlog_cut,omitempty"`
 	// OldestMS is how long the oldest row has waited. In a deployment the oracle that serves
@@ -99,10 +101,13 @@ func (s *state) text() string {
 	for i, p := range s.Processes {
 		t.row(onlyFirst(i, "processes"), s.processText(&p))
 	}
-	for i, l := range s.Leases {
-		t.row(onlyFirst(i, "leases"), l.text(s.Time))
+	if s.ProcessesUnknown {
+		t.row("processes", "unknown")
 	}
-	for i, line := range s.Crawl.lines(s.Time) {
+	for i, l := range s.Leases {
+		t.row(onlyFirst(i, "leases"), l.text(s.Time, s.ProcessesUnknown))
+	}
+	for i, line := range s.Crawl.lines(s.Time, s.ProcessesUnknown) {
 		t.row(onlyFirst(i, "crawl"), line)
 	}
 	more := ""
@@ -169,8 +174,9 @@ func (s *state) processText(p *processState) string {
 	return text
 }
 
-// lines returns a line for each crawler, and one for the partitions without a holder.
-func (c *crawlState) lines(now time.Time) (lines []string) {
+// lines returns a line for each crawler, and one for the partitions without a holder. unknown says
+// that the crawlers may be alive or not.
+func (c *crawlState) lines(now time.Time, unknown bool) (lines []string) {
 	if c == nil {
 		return nil
 	}
@@ -183,7 +189,7 @@ func (c *crawlState) lines(now time.Time) (lines []string) {
 			text += ", for " + progress.Duration(max(0, now.Sub(one.Since)))
 		}
 		switch {
-		case !one.Alive:
+		case !one.Alive && !unknown:
 			text += "; DEAD OR SILENT"
 		case one.Idle:
 			text += "; idle"
@@ -199,11 +205,11 @@ func (c *crawlState) lines(now time.Time) (lines []string) {
 	return lines
 }
 
-func (l *leaseState) text(now time.Time) string {
+func (l *leaseState) text(now time.Time, unknown bool) string {
 	text := fmt.Sprintf("%s: %s, for %s", l.Name, l.Place, progress.Duration(max(0, now.Sub(l.Since))))
 	if l.Token == "" {
 		text = l.Name + ": nobody"
-	} else if !l.Alive {
+	} else if !l.Alive && !unknown {
 		text += "; DEAD OR SILENT"
 	}
 	if l.Waiting > 0 {
