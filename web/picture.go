@@ -101,7 +101,7 @@ func (s *Server) showThumbnails(ctx context.Context, hits []hitView) {
 	if len(hits) == 0 || time.Now().UnixNano() < s.unpictured.Load() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, pictureTimeout)
+	limited, cancel := context.WithTimeout(ctx, pictureTimeout)
 	defer cancel()
 	urls := make([]page.URL, 0, len(hits))
 	for _, h := range hits {
@@ -111,10 +111,12 @@ func (s *Server) showThumbnails(ctx context.Context, hits []hitView) {
 	if t, ok := s.opts.Search.(Thumbnails); ok {
 		ask = t.Pictured
 	}
-	pictured, err := ask(ctx, urls)
+	pictured, err := ask(limited, urls)
 	if err != nil {
 		s.opts.Log.Debug("results have no thumbnails: " + err.Error())
-		s.unpictured.Store(time.Now().Add(pictureRest).UnixNano())
+		if ctx.Err() == nil { // otherwise the visitor has left, which says nothing about the pictures
+			s.unpictured.Store(time.Now().Add(pictureRest).UnixNano())
+		}
 		return
 	}
 	for i := range hits {

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/png"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -129,6 +130,31 @@ func (nobodyThere) Picture(context.Context, page.URL, uint64, bool) ([]byte, err
 
 func (nobodyThere) Pictured(context.Context, []page.URL) ([]page.URL, error) {
 	return nil, web.ErrElsewhere
+}
+
+// TestVisitorLeaves: a visitor who leaves during a search takes no thumbnails from the next one.
+func TestVisitorLeaves(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	s := renderedStand(t).beside(func(o *web.Options) { o.Search = leaving{o.Search, o.Search.(web.Thumbnails), leave} })
+	s.server.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/?q=lamps", nil))
+	if results := s.get("/?q=lamps"); strings.Count(results, `class="thumbnail"`) != 1 {
+		t.Error("the result has no thumbnail")
+	}
+}
+
+// leaving is a Searcher whose first visitor leaves before the thumbnails are known.
+type leaving struct {
+	web.Searcher
+	web.Thumbnails
+	leave context.CancelFunc
+}
+
+func (l leaving) Pictured(ctx context.Context, urls []page.URL) ([]page.URL, error) {
+	l.leave()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return l.Thumbnails.Pictured(ctx, urls)
 }
 
 func TestPicture(t *testing.T) {
