@@ -191,3 +191,35 @@ func TestPipelineChangesHands(t *testing.T) {
 		}
 	})
 }
+
+// costly is a pipeline whose slow figures take two seconds to read.
+type costly struct {
+	broken
+	readings *atomic.Int64
+}
+
+func (c costly) Space() (repository.Space, error) {
+	c.readings.Add(1)
+	time.Sleep(2 * time.Second)
+	return repository.Space{}, nil
+}
+
+// Slow figures take at most a twentieth of the time, also if nothing but a scraper reads them.
+func TestScrapesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := costly{readings: new(atomic.Int64)}
+		l, err := live.New(source, live.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		h := l.Handler()
+		for range 40 {
+			ask(h, "/metrics")
+			time.Sleep(15 * time.Second)
+		}
+		if n := source.readings.Load(); n < 10 || n > 600/42+1 {
+			t.Errorf("the figures were read %d times in ten minutes", n)
+		}
+	})
+}

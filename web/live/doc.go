@@ -17,8 +17,8 @@
 //  2. Everything is bounded: the points by age, the clients by number, each write to a
 //     client by time. A slow client misses nothing: its next update holds all points
 //     since the last one it got.
-//  3. Figures that cost a scan (frontier, dead letters, disk usage) are read only while
-//     there are clients, and take at most a twentieth of the time.
+//  3. Figures that cost a scan (frontier, dead letters, disk usage) are read only for
+//     clients, page views and scrapes, and take at most a twentieth of the time.
 //  4. Without scripts, the page shows the state at the time of the request. The functions of
 //     this package make all text; the script only puts it in place.
 //  5. The only content from the web is host names, as text.

@@ -38,7 +38,8 @@ type point struct {
 
 // slow holds the figures that cost a scan.
 type slow struct {
-	read     time.Time // time of the last reading
+	read     time.Time     // time of the last reading
+	rest     time.Duration // from then to the next one, at least
 	space    repository.Space
 	dead     map[string]int
 	waiting  map[string]int // rows that wait for observers of other processes
@@ -193,32 +194,33 @@ func (m *monitor) readSlowly() {
 		m.mu.Unlock()
 		rest := slowEvery
 		if watched {
-			began := time.Now()
-			m.refresh(age)
-			rest = max(rest, slowShare*time.Since(began))
+			rest = max(rest, m.refresh(age).rest)
 		}
 		timer.Reset(rest)
 	}
 }
 
 // refresh returns the slow figures, and first reads them again if they are older than
-// age. One caller reads at a time; the others wait for its result, so a client that leaves
-// does not end the reading. Figures that cannot be read within slowTime keep their old values.
+// age, and as old as slowShare demands. One caller reads at a time; the others wait for its
+// result, so a client that leaves does not end the reading. Figures that cannot be read
+// within slowTime keep their old values.
 func (m *monitor) refresh(age time.Duration) slow {
 	m.reading.Lock()
 	defer m.reading.Unlock()
 	m.mu.Lock()
 	s := m.slow
 	m.mu.Unlock()
-	if !s.read.IsZero() && time.Since(s.read) < age {
+	if !s.read.IsZero() && time.Since(s.read) < max(age, s.rest) {
 		return s
 	}
 	ctx, cancel := context.WithTimeout(m.ctx, slowTime)
 	defer cancel()
+	began := time.Now()
 	if err := s.readFrom(ctx, m.source); err != nil && m.ctx.Err() == nil {
 		m.log.Warn("cannot read all figures of the status", zap.Error(err))
 	}
 	s.read = time.Now()
+	s.rest = slowShare * s.read.Sub(began)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.slow = s
