@@ -105,6 +105,9 @@ func (s *session) leftOfCrawl(ctx context.Context, ended string, rows int) (left
 // errNothingFetched says that every request of a crawl failed.
 var errNothingFetched = errors.New("nothing could be fetched")
 
+// errPrivateSeeds says that every request was refused because of its address.
+var errPrivateSeeds = fmt.Errorf("%w: the seeds have private or loopback addresses; --allow-private permits crawling them", errNothingFetched)
+
 // nothingFetched returns an error if the crawl made requests and got no response.
 func (s *crawlSummary) nothingFetched() error {
 	if len(s.Statuses) > 0 || len(s.Failures) == 0 {
@@ -113,7 +116,7 @@ func (s *crawlSummary) nothingFetched() error {
 	why := slices.Sorted(maps.Keys(s.Failures))
 	refused := slices.Contains(why, fetch.RefusedAddress.String())
 	if refused && len(why) == 1 {
-		return fmt.Errorf("%w: the seeds have private or loopback addresses; --allow-private permits crawling them", errNothingFetched)
+		return errPrivateSeeds
 	}
 	if len(s.Unreached) > 0 {
 		hosts := s.unreached()

@@ -113,6 +113,7 @@ var outcomes = []outcome{
 	{is(errDifferences), statusDifferences, "please report this; to rebuild the index, replay the same files into an empty data directory"},
 	{onlyIndexProblems, statusDifferences, reindexHint},
 	{is(errProblems), statusDifferences, "please report this; to rebuild the index, load the same pages into an empty data directory"},
+	{is(errPrivateSeeds), statusFailed, ""},
 	{is(errNothingFetched), statusFailed, "check the hosts of the seeds and the network; the URLs are kept, and the same command tries them again"},
 	{is(errStillBusy), statusFailed, "`indexer stats` shows the remaining work"},
 	{is(txn.ErrBelowSafePoint), statusUsage, "`indexer gc pins` lists pinned timestamps; a longer history keeps the past for longer"},
