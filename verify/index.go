@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -120,7 +119,7 @@ func (v *verifier) compareFile(ctx context.Context, d *index.Document) error {
 	v.rep.same(indexFiles, row, "fetched_at", instant(d.FetchedAt), instant(v.batch.URL(want.Canonical).FetchedAt))
 	v.rep.same(indexFiles, row, "members_total", fmt.Sprint(d.MembersTotal), fmt.Sprint(len(want.Members)))
 	v.rep.same(indexFiles, row, "inlinks", fmt.Sprint(d.Inlinks), fmt.Sprint(len(want.Inlinks)))
-	v.rep.same(indexFiles, row, "members", fmt.Sprint(d.Members), fmt.Sprint(shownMembers(v.batch, want)))
+	v.rep.same(indexFiles, row, "members", fmt.Sprint(d.Members), fmt.Sprint(v.batch.ShownMembers(want, document.DefaultMembers)))
 	v.compareAnchors(row, d.Anchors, want.Anchors())
 	v.sameRank(indexFiles, row, "rank", d.Rank, want.Rank)
 	return nil
@@ -140,37 +139,6 @@ func (v *verifier) compareAnchors(row string, shown []index.Anchor, all []batch.
 		all = slices.DeleteFunc(all, func(a batch.Anchor) bool { return !known[index.Anchor(a)] })
 	}
 	v.rep.same(indexFiles, row, "anchors", fmt.Sprint(shown), fmt.Sprint(all))
-}
-
-// shownMembers returns the members of a cluster that its document holds, in byte order:
-// the first ones in the order in which canonical URLs are chosen, always including the
-// canonical URL.
-func shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
-	if len(c.Members) <= document.DefaultMembers {
-		return c.Members
-	}
-	shown := slices.Clone(c.Members)
-	slices.SortFunc(shown, func(a, b page.URL) int {
-		return cmp.Or(cmp.Compare(class(r, a), class(r, b)), cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	})
-	shown = shown[:document.DefaultMembers]
-	if !slices.Contains(shown, c.Canonical) {
-		shown[len(shown)-1] = c.Canonical
-	}
-	slices.Sort(shown)
-	return shown
-}
-
-// class returns the first criterion of that order: eligible https URLs, other eligible
-// URLs, and the rest.
-func class(r *batch.Repository, m page.URL) int {
-	switch {
-	case !r.URL(m).Eligible():
-		return 2
-	case m.Scheme() != "https":
-		return 1
-	}
-	return 0
 }
 
 // instant returns a time in a form in which equal instants are equal.

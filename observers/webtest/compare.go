@@ -124,28 +124,6 @@ func (o Comparison) withBestAnchors(d *index.Document, r *batch.Repository) *ind
 	return &same
 }
 
-// shownMembers returns the members that a document carries: see shownMembers in package document.
-func (o Comparison) shownMembers(r *batch.Repository, c *batch.Cluster) []page.URL {
-	if len(c.Members) <= o.Limits.Document.Members {
-		return c.Members
-	}
-	rows := make([]string, len(c.Members))
-	for i, m := range c.Members {
-		rows[i] = schema.MemberRow(c.Key, schema.MemberInfo{URL: m, Eligible: r.URL(m).Eligible()})
-	}
-	slices.Sort(rows)
-	var shown []page.URL
-	for _, row := range rows[:o.Limits.Document.Members] {
-		_, m, _ := schema.ParseMemberRow(row) // it was made above
-		shown = append(shown, m.URL)
-	}
-	if !slices.Contains(shown, c.Canonical) {
-		shown[len(shown)-1] = c.Canonical
-	}
-	slices.Sort(shown)
-	return shown
-}
-
 // lines is a set of statements about the repository.
 type lines map[string]bool
 
@@ -370,7 +348,7 @@ func (o Comparison) addCluster(l lines, r *batch.Repository, c *batch.Cluster) {
 	u := r.URL(c.Canonical)
 	l.addDocument(&index.Document{
 		Cluster: c.Key, URL: c.Canonical, Title: u.Document.Title, Text: u.Document.Text, Language: u.Document.Language,
-		FetchedAt: u.FetchedAt, Members: o.shownMembers(r, c), MembersTotal: len(c.Members),
+		FetchedAt: u.FetchedAt, Members: r.ShownMembers(c, o.Limits.Document.Members), MembersTotal: len(c.Members),
 		Anchors: o.best(anchors(c)), Inlinks: len(c.Inlinks),
 	})
 }

@@ -1,8 +1,8 @@
 package batch
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/webindexer/indexer/internal/rank"
 	"github.com/webindexer/indexer/page"
@@ -86,9 +86,9 @@ func lastPage(way []*URL) page.URL {
 	return ""
 }
 
-// canonical chooses the URL that the index shows for c: among the members that
-// are their own terminal and not noindex, those with about the highest rank; among
-// these, https before http, then the shortest, then the first in byte order.
+// canonical chooses the URL that the index shows for c: among the members that are their own
+// terminal and not noindex, those with about the highest rank; among these, the first in the order
+// of preference.
 func (r *Repository) canonical(c *Cluster) page.URL {
 	var candidates []*URL
 	highest := 0.0
@@ -98,22 +98,28 @@ func (r *Repository) canonical(c *Cluster) page.URL {
 			highest = max(highest, u.Rank)
 		}
 	}
-	var best page.URL
+	best := new(URL)
 	for _, u := range candidates {
-		if rank.Qualifies(u.Rank, highest) && (best == "" || preferred(u.URL, best)) {
-			best = u.URL
+		if rank.Qualifies(u.Rank, highest) && (best.URL == "" || comparePreference(u, best) < 0) {
+			best = u
 		}
 	}
-	return best
+	return best.URL
 }
 
-// preferred reports whether a comes before b in the order of canonical URLs.
-func preferred(a, b page.URL) bool {
-	if a.Scheme() != b.Scheme() {
-		return a.Scheme() == "https"
+// comparePreference puts members in the order of preference: eligible ones before the others, and
+// of these https before http; then the shortest, then the first in byte order.
+func comparePreference(a, b *URL) int {
+	return cmp.Or(cmp.Compare(a.class(), b.class()), cmp.Compare(len(a.URL), len(b.URL)), cmp.Compare(a.URL, b.URL))
+}
+
+// class returns the first criterion of that order.
+func (u *URL) class() int {
+	switch {
+	case !u.Eligible():
+		return 2
+	case u.URL.Scheme() != "https":
+		return 1
 	}
-	if len(a) != len(b) {
-		return len(a) < len(b)
-	}
-	return strings.Compare(string(a), string(b)) < 0
+	return 0
 }

@@ -8,15 +8,12 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// UnlinkedRank is the rank of a URL without inlinks (semantics.md section 6).
-const UnlinkedRank = rank.Teleport
-
 // Finish computes the repository from everything that was added, with the given ranks; nil
-// means UnlinkedRank everywhere. The Builder must not be used afterwards.
+// means that of a URL without inlinks everywhere. The Builder must not be used afterwards.
 func (b *Builder) Finish(ranks func(page.URL) float64) *Repository {
 	r := b.known()
 	for _, u := range r.urls {
-		if u.Rank = UnlinkedRank; ranks != nil {
+		if u.Rank = rank.Teleport; ranks != nil {
 			u.Rank = ranks(u.URL)
 		}
 	}

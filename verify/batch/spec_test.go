@@ -12,6 +12,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/webindexer/indexer/internal/rank"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -62,7 +63,7 @@ func describeInAnyOrder(t *testing.T, d *datadriven.TestData, ranks map[page.URL
 		if r, ok := ranks[u]; ok {
 			return r
 		}
-		return UnlinkedRank
+		return rank.Teleport
 	}
 	first := ""
 	const seed = 1

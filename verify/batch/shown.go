@@ -8,6 +8,23 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
+// ShownMembers returns the members that the document of a cluster lists, in byte order: the first
+// ones in the order of preference, up to a limit, and always the canonical URL, in the place of the
+// last one if need be.
+func (r *Repository) ShownMembers(c *Cluster, limit int) []page.URL {
+	if len(c.Members) <= limit {
+		return c.Members
+	}
+	shown := slices.Clone(c.Members)
+	slices.SortFunc(shown, func(a, b page.URL) int { return comparePreference(r.urls[a], r.urls[b]) })
+	shown = shown[:limit]
+	if !slices.Contains(shown, c.Canonical) {
+		shown[limit-1] = c.Canonical
+	}
+	slices.Sort(shown)
+	return shown
+}
+
 // Anchor is a text of inlinks.
 type Anchor struct {
 	Text   string
