@@ -144,9 +144,6 @@ type Options struct {
 	// not rendered because there is none; nil: they are not counted.
 	Renderer   Renderer
 	Unrendered *atomic.Int64
-	// Renders is how many pages may be rendered at a time. Default: one for every two
-	// processors, so that other observers keep their workers.
-	Renders int
 	// RankRun is called with the work of each run of rank.
 	RankRun func(pagerank.Work)
 }
@@ -185,8 +182,9 @@ func (o Options) Observers() []notify.Observer {
 	list := []notify.Observer{
 		{Name: "document", Watches: schema.FetchContent, Batch: 8, Linger: linger, Run: (&interpreter{o.Part, o.Tracker, cmp.Or(o.Limits.AtOnce, atOnceLinks), page.NewInterpreter(rememberedBodies)}).run},
 		// On a shared table one process renders, because processes may have different
-		// browsers, or none.
-		{Name: "render", Watches: schema.RenderWake, Weak: true, MaxOpen: cmp.Or(o.Renders, max(1, runtime.GOMAXPROCS(0)/2)), Lease: LeaseRank,
+		// browsers, or none. One page is rendered at a time for every two processors, so that
+		// other observers keep their workers.
+		{Name: "render", Watches: schema.RenderWake, Weak: true, MaxOpen: max(1, runtime.GOMAXPROCS(0)/2), Lease: LeaseRank,
 			Debounce: renderDebounce, FirstDebounce: renderFirst, IdleAfter: renderIdle, Upstream: []string{"document"}, Run: d.run},
 		{Name: "invalidate", Watches: schema.ResourceChanged, Weak: true, Lease: LeaseRank,
 			Debounce: renderDebounce, FirstDebounce: renderFirst, IdleAfter: renderIdle, Upstream: []string{"document", "render"}, Run: invalidate},

@@ -58,7 +58,7 @@ type graphBuilder struct {
 	id      *identifier
 	ids     []uint64 // of each node
 	out     outlists
-	is      []nodeFacts // of each node
+	facts   []nodeFacts // of each node
 	order   []uint32    // nodes with states, in the order of their names
 	numbers []uint32    // of the targets of one node
 }
@@ -87,7 +87,7 @@ func (b *graphBuilder) read(nodes iter.Seq2[Node, error], journal iter.Seq2[Chan
 			return fmt.Errorf("read the journal of ranks: %w", err)
 		}
 	}
-	if slices.Contains(b.is, linked) {
+	if slices.Contains(b.facts, linked) {
 		return b.nameWithoutState(nodes)
 	}
 	return nil
@@ -113,7 +113,7 @@ func (b *graphBuilder) graph() (*Graph, error) {
 // that only the journal knows come last.
 func (b *graphBuilder) renumber() []uint32 {
 	const none = math.MaxUint32
-	order := slices.Repeat([]uint32{none}, len(b.is))
+	order := slices.Repeat([]uint32{none}, len(b.facts))
 	next := uint32(0)
 	for _, i := range b.order {
 		order[i] = next
@@ -144,7 +144,7 @@ func (b *graphBuilder) renumber() []uint32 {
 func (b *graphBuilder) number(name []byte) (uint32, error) {
 	i, added, err := b.g.names.NumberOrAdd(name)
 	if added {
-		b.is, b.ids = append(b.is, 0), append(b.ids, 0)
+		b.facts, b.ids = append(b.facts, 0), append(b.ids, 0)
 		b.g.In, b.g.Pushed, b.g.Ranks = append(b.g.In, 0), append(b.g.Pushed, 0), append(b.g.Ranks, rank.Teleport)
 	}
 	return i, err
@@ -157,7 +157,7 @@ func (b *graphBuilder) add(n *Node) error {
 		if err != nil {
 			return err
 		}
-		if b.is[i]&stated != 0 {
+		if b.facts[i]&stated != 0 {
 			return fmt.Errorf("%w: %q and another", rank.ErrSameBits, n.Name)
 		}
 		b.set(i, name, &n.State)
@@ -172,7 +172,7 @@ func (b *graphBuilder) add(n *Node) error {
 		if err != nil {
 			return err
 		}
-		b.is[to] |= linked
+		b.facts[to] |= linked
 		b.numbers = append(b.numbers, to)
 	}
 	if len(b.numbers) == 0 {
@@ -182,13 +182,13 @@ func (b *graphBuilder) add(n *Node) error {
 	if err != nil {
 		return err
 	}
-	b.is[from] |= linked
+	b.facts[from] |= linked
 	b.out.add(from, b.numbers)
 	return nil
 }
 
 func (b *graphBuilder) set(i uint32, name []byte, s *State) {
-	b.is[i] |= stated
+	b.facts[i] |= stated
 	b.ids[i] = b.id.of(name)
 	b.g.In[i], b.g.Pushed[i], b.g.Ranks[i] = s.In, s.Pushed, s.Rank
 }
@@ -203,7 +203,7 @@ func (b *graphBuilder) overlay(c *Change) error {
 	b.set(i, name, &c.State)
 	if c.gone() {
 		b.set(i, name, &State{Rank: rank.Teleport})
-		b.is[i] &^= stated
+		b.facts[i] &^= stated
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (b *graphBuilder) overlay(c *Change) error {
 func (b *graphBuilder) nameWithoutState(nodes iter.Seq2[Node, error]) error {
 	without := func(name []byte) bool {
 		i, known := b.g.Number(string(name))
-		return known && b.is[i] == linked
+		return known && b.facts[i] == linked
 	}
 	for n, err := range nodes {
 		if err != nil {
