@@ -25,9 +25,10 @@ type Sink interface {
 
 // exports is what a run of index or count writes to the index files.
 type exports struct {
-	changes []index.Change
-	shown   []string // URL rows of members that searches find from now on
-	sum     indexSum
+	changes   []index.Change
+	shown     []string // URL rows of members that searches find from now on
+	sum       indexSum
+	textBytes int // of the documents
 }
 
 // add exports a document, or the fact that there is none. A fresh document has everything
@@ -43,6 +44,7 @@ func (e *exports) add(ctx context.Context, tx *txn.Txn, key page.ContentKey, d *
 		return err
 	}
 	e.changes = append(e.changes, change)
+	e.textBytes += len(d.Text.Title) + len(d.Text.Text) + len(d.Text.Outline)
 	if d.Canonical == "" {
 		// Write it even if there is no document: an earlier run that set one, and whose
 		// outcome was unknown, must not commit after this run.

@@ -22,6 +22,9 @@ type exporter struct {
 	keepSum  bool             // of index:doc (indexsum.go)
 }
 
+// exportBytes bounds the texts that a run of index has in memory. A single text may exceed it.
+const exportBytes = 8 << 20
+
 // index exports the document of a cluster.
 //
 //	watches  index:dirty (weak only), at cluster rows
@@ -48,7 +51,13 @@ type exporter struct {
 // index tries again after rerank has run.
 func (x *exporter) index(ctx context.Context, tx *txn.Txn, rows []string) error {
 	var e exports
-	for _, row := range rows {
+	for i, row := range rows {
+		if e.textBytes >= exportBytes { // leave the rest to another run
+			for _, row := range rows[i:] {
+				tx.Continue(row, schema.Dirty)
+			}
+			break
+		}
 		key, err := schema.ParseClusterRow(row)
 		if err != nil {
 			return err

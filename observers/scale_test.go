@@ -1,6 +1,7 @@
 package observers_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -300,5 +301,38 @@ func TestSpreadBeginsAnew(t *testing.T) {
 	diff, err := webtest.Differences(t.Context(), s.DB, s.Sink.Documents(), fetches, webtest.Comparison{})
 	if err != nil || len(diff) > 0 {
 		t.Errorf("%v, %d differences: %.300q", err, len(diff), diff)
+	}
+}
+
+// largest is a Sink that notes the most bytes of text in one write.
+type largest struct {
+	*webtest.Sink
+	text int
+}
+
+func (l *largest) Apply(ctx context.Context, changes []index.Change) error {
+	text := 0
+	for _, c := range changes {
+		text += len(c.Doc.Text)
+	}
+	l.text = max(l.text, text)
+	return l.Sink.Apply(ctx, changes)
+}
+
+// TestLargeTexts: documents with long texts are exported in several runs, so that they are not all
+// in memory.
+func TestLargeTexts(t *testing.T) {
+	sink := &largest{Sink: webtest.NewSink()}
+	r := openStepRigOf(t, webtest.Options{Sink: sink})
+	const pages, size = 9, 3 << 20
+	for i := range pages {
+		r.load(pageAt(numbered(i), i, fmt.Sprint("page", i), strings.Repeat("word ", size/5)))
+	}
+	r.settle()
+	if n := len(sink.Documents()); n != pages {
+		t.Errorf("%d documents, want %d", n, pages)
+	}
+	if sink.text < 2*size || sink.text > 4*size {
+		t.Errorf("up to %d bytes of text in one write, want about %d", sink.text, 8<<20)
 	}
 }
