@@ -101,6 +101,43 @@ func TestFarPagesFolded(t *testing.T) {
 	}
 }
 
+// TestManyOtherWords: documents that other words name fill the first page, and documents with some of
+// the words follow.
+func TestManyOtherWords(t *testing.T) {
+	var docs []Change
+	for i := range 40 {
+		u := page.URL(fmt.Sprintf("https://site%d.example/%d", i%7, i))
+		d := &Document{Cluster: key(string(u)), Seq: 1, URL: u, Title: fmt.Sprintf("Remove an account %d", i), Text: fmt.Sprintf("Page %d about something.", i), Language: "en"}
+		switch {
+		case i == 0:
+			d.Title, d.Text = "Delete account", "How to delete an account."
+		case i > 30:
+			d.Title, d.Text = fmt.Sprintf("Note %d", i), fmt.Sprintf("Delete note %d.", i)
+		}
+		docs = append(docs, Upsert(d))
+	}
+	w := openTestWriter(t, t.TempDir())
+	apply(t, w, docs...)
+	r := openTestReader(t, w.dir)
+	for _, perHost := range []int{0, 2} {
+		whole, err := r.Search(t.Context(), "delete account", search.Options{Limit: 40, PerHost: perHost})
+		if err != nil || len(whole.Hits) != 40 || whole.Total != 40 || whole.AllWords != 1 {
+			t.Fatalf("%d hits of %d, %v", len(whole.Hits), whole.Total, err)
+		}
+		for offset := 0; offset < 40; offset += 10 {
+			part, err := r.Search(t.Context(), "delete account", search.Options{Offset: offset, PerHost: perHost})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, h := range part.Hits {
+				if w := whole.Hits[offset+i]; h.URL != w.URL {
+					t.Errorf("from %d: hit %d is %s, want %s", offset, i, h.URL, w.URL)
+				}
+			}
+		}
+	}
+}
+
 // TestDiversifyTiers: what has all the words counts where hosts of what has some of them are spread.
 func TestDiversifyTiers(t *testing.T) {
 	dir := t.TempDir()

@@ -36,7 +36,7 @@ const furtherShare = 0.8
 
 // diversify chooses the first page from the best rerankTop of list and from more, which has
 // documents of other hosts. What it does not choose follows in the order of list, which rest continues.
-// above is the tier before, with fewer documents than a page. If perHost is 0, there is no limit. With
+// above is the tier before; it may fill the page. If perHost is 0, there is no limit. With
 // lowerRepeated, documents that say little new also move below the page.
 func diversify(above, list, rest, more []candidate, perHost int, lowerRepeated bool) []candidate {
 	p := hostPage{above: above, perHost: perHost, shown: countHosts(above)}
@@ -92,7 +92,8 @@ func (p *hostPage) fill(lowerRepeated bool) {
 			p.moved[c.host()]++
 		}
 	}
-	for _, c := range repeated[:min(len(repeated), firstPage-len(p.above)-len(p.first))] {
+	room := max(firstPage-len(p.above)-len(p.first), 0)
+	for _, c := range repeated[:min(len(repeated), room)] {
 		p.first = append(p.first, *c)
 	}
 }

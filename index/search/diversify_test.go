@@ -29,6 +29,8 @@ func TestDiversify(t *testing.T) {
 		{"aaaa", "abcdefgh", 2, "aaaabcdefg|ah", "a1"},
 		{"aba", "aaaaabcd", 2, "ababcdaaaa|a", "a1"},
 		{"abcdefghi", "aij", 1, "abcdefghij|ai", "a1 i1"},
+		{"abcdefghij", "ak", 1, "abcdefghij|ak", ""},
+		{"abcdefghijkl", "am", 1, "abcdefghij|klam", ""},
 	} {
 		var list []candidate
 		for i, host := range tt.above + tt.in {
