@@ -62,7 +62,7 @@ func Tag(kind rune, value string) string {
 	b := utf8.AppendRune(nil, firstTag+kind)
 	for i := 0; i < len(value) && i < 255; i++ {
 		c := value[i]
-		if c < utf8.RuneSelf && asciiFold[c] == c {
+		if c < utf8.RuneSelf && c != 0 && asciiFold[c] == c {
 			b = append(b, c)
 		} else {
 			b = utf8.AppendRune(b, firstTag+rune(c))

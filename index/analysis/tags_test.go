@@ -3,7 +3,9 @@ package analysis
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/webindexer/indexer/page"
 )
@@ -51,6 +53,20 @@ func TestFileTypes(t *testing.T) {
 		}
 		if got := FileTypeOf(page.URL(u.String())); got != want[len(want)-1] {
 			t.Errorf("FileTypeOf(%s) = %q, want %q", path, got, want[len(want)-1])
+		}
+	}
+}
+
+// TestTag: a tag is one token for FTS5, and has its value, whatever bytes that has.
+func TestTag(t *testing.T) {
+	for b := range 256 {
+		value := "x" + string([]byte{byte(b)}) + "y"
+		tag := Tag(TagSite, value)
+		if strings.ContainsFunc(tag, func(r rune) bool { return r < utf8.RuneSelf && (r == 0 || asciiFold[r] != byte(r)) }) {
+			t.Errorf("%q: %q is not one token", value, tag)
+		}
+		if got := TagValue(tag); got != value {
+			t.Errorf("%q: %q has the value %q", value, tag, got)
 		}
 	}
 }

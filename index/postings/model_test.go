@@ -87,7 +87,7 @@ func (tb *table) change() {
 	const ids = 150
 	tb.exec("BEGIN")
 	for range 1 + tb.rng.IntN(20) {
-		id := 1 + tb.rng.IntN(ids)
+		id := 1 + tb.rng.Int64N(ids)
 		if tb.rng.IntN(20) == 0 {
 			id += 1 << 33 // tombstones of 8 bytes
 		}
