@@ -82,7 +82,7 @@ func Remote(setting string) bool { return strings.Contains(setting, "://") }
 
 // Redact returns a setting without its password, for messages. If the setting is not a
 // valid URL, Redact omits everything after the scheme, because the password could be
-// anywhere.
+// anywhere: an @ after the host shows that the password has a character that was not encoded.
 func Redact(setting string) string {
 	if !Remote(setting) {
 		return setting
@@ -92,7 +92,7 @@ func Redact(setting string) string {
 	if err == nil {
 		query, err = url.ParseQuery(u.RawQuery)
 	}
-	if err != nil {
+	if err != nil || strings.Contains(u.EscapedPath()+u.RawQuery+u.EscapedFragment(), "@") {
 		scheme, _, _ := strings.Cut(setting, "://")
 		return scheme + "://…"
 	}

@@ -69,6 +69,10 @@ func TestRedact(t *testing.T) {
 		"postgres://h/db?password=secret&a=b": "postgres://h/db?a=b&password=xxxxx",
 		"postgres://u:sec%ret@h/db":           "postgres://…",
 		"postgres://h/db?password=secret;a=b": "postgres://…",
+		"postgres://u:1#secret@h/db":          "postgres://…",
+		"postgres://u:1/secret@h/db":          "postgres://…",
+		"postgres://u:1?secret@h/db":          "postgres://…",
+		"postgres://u:secret@h/d%40b?a=%40":   "postgres://u:xxxxx@h/d%40b?a=%40",
 		"bigtable://p/i/x":                    "bigtable://p/i/x",
 	} {
 		if got := Redact(setting); got != want {

@@ -54,8 +54,8 @@ var limits = store.Limits{
 // schema, or the first name of search_path. Its errors show no password.
 func parseSetting(setting string) (config *pgxpool.Config, schema string, err error) {
 	u, err := url.Parse(setting)
-	if err != nil {
-		return nil, "", fmt.Errorf("store: the URL of the database is not valid: write postgres://USER@HOST/DATABASE, and encode special characters in the password (%%40 for @)")
+	if err != nil || strings.Contains(u.EscapedPath()+u.EscapedFragment(), "@") { // of a password with / or #
+		return nil, "", errors.New("store: the URL of the database is not valid: write postgres://USER@HOST/DATABASE, and encode special characters in the password (%40 for @)")
 	}
 	q, err := url.ParseQuery(u.RawQuery) // u.Query would leave out what it does not understand, such as sslmode
 	if err != nil {
