@@ -38,7 +38,13 @@ type site struct {
 
 func startSite(t testing.TB, table store.Table, s Security) *site {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return startSiteAt(t, table, "127.0.0.1:0", s)
+}
+
+// startSiteAt starts a site at an address, such as that of one that has ended.
+func startSiteAt(t testing.TB, table store.Table, address string, s Security) *site {
+	t.Helper()
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/webindexer/indexer/internal/tcpproxy"
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/oracle/etcd"
+	"github.com/webindexer/indexer/store"
 )
 
 // startProxy puts a proxy before an address.
@@ -32,35 +33,7 @@ func TestPartitions(t *testing.T) {
 	}
 	table, server := newTable(t), etcdtest.Start(t)
 	links := []*tcpproxy.Proxy{startProxy(t, server.Endpoint), startProxy(t, server.Endpoint)}
-	var sites []*site
-	for _, link := range links {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		client, err := etcd.Dial([]string{link.Address()}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := oracle.Start(t.Context(), table, oracle.Options{
-			Join: func(ctx context.Context) (oracle.Member, error) { return etcd.Join(ctx, client, 0) },
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		srv, err := Serve(l, o, Security{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &site{o, srv, l.Addr().String()}
-		sites = append(sites, s)
-		defer func() {
-			s.end(t)
-			if err := client.Close(); err != nil && !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-		}()
-	}
+	sites := []*site{startEtcdSite(t, table, links[0]), startEtcdSite(t, table, links[1])}
 	c := connect(t, Security{}, sites[0].address, sites[1].address)
 	var last uint64
 	take := func() {
@@ -111,4 +84,35 @@ func TestPartitions(t *testing.T) {
 	if ts, err = far.Next(t.Context()); err != nil || ts <= last {
 		t.Errorf("%d after %d, %v", ts, last, err)
 	}
+}
+
+// startEtcdSite starts a site that reaches etcd by way of a proxy.
+func startEtcdSite(t *testing.T, table store.Table, link *tcpproxy.Proxy) *site {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := etcd.Dial([]string{link.Address()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := oracle.Start(t.Context(), table, oracle.Options{
+		Join: func(ctx context.Context) (oracle.Member, error) { return etcd.Join(ctx, client, 0) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv, err := Serve(l, o, Security{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{o, srv, l.Addr().String()}
+	t.Cleanup(func() {
+		s.end(t)
+		if err := client.Close(); err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	return s
 }

@@ -125,8 +125,9 @@ func beBank() error {
 	if err != nil {
 		return err
 	}
+	random := rand.New(rand.NewPCG(rand.Uint64(), 0))
 	for n := 0; ctx.Err() == nil; n++ {
-		_, err := db.Run(context.Background(), transfer)
+		_, err := db.Run(context.Background(), func(tx *txn.Txn) error { return transfer(tx, random) })
 		if err != nil && !errors.Is(err, txn.ErrUnknown) && !errors.Is(err, txn.ErrConflict) {
 			return err
 		}
@@ -137,25 +138,41 @@ func beBank() error {
 	return errors.Join(db.Close(), c.Close(), member.Leave(context.Background()), done(), table.Close())
 }
 
-// transfer moves money between two accounts, and fails if the sum is wrong.
-func transfer(tx *txn.Txn) error {
-	ctx := context.Background()
-	sum, had := 0, make([]int, accounts)
+// openAccounts gives each account its first money.
+func openAccounts(tx *txn.Txn) error {
 	for i := range accounts {
-		v, err := tx.Get(ctx, account(i), balanceColumn)
+		tx.Set(account(i), balanceColumn, fmt.Append(nil, balance))
+	}
+	return nil
+}
+
+// audit returns what is in the accounts, and fails if the sum is wrong.
+func audit(tx *txn.Txn) (had [accounts]int, err error) {
+	sum := 0
+	for i := range accounts {
+		v, err := tx.Get(context.Background(), account(i), balanceColumn)
 		if err != nil {
-			return err
+			return had, err
 		}
 		if _, err := fmt.Sscan(string(v.Data), &had[i]); err != nil {
-			return fmt.Errorf("%s at %d: %w", account(i), tx.Start(), err)
+			return had, fmt.Errorf("%s at %d: %w", account(i), tx.Start(), err)
 		}
 		sum += had[i]
 	}
 	if sum != accounts*balance {
-		return fmt.Errorf("a sum of %d at %d: %v", sum, tx.Start(), had)
+		return had, fmt.Errorf("a sum of %d at %d: %v", sum, tx.Start(), had)
 	}
-	from, to := rand.IntN(accounts), rand.IntN(accounts)
-	if n := rand.IntN(20); from != to && n <= had[from] {
+	return had, nil
+}
+
+// transfer audits, and moves money between two random accounts.
+func transfer(tx *txn.Txn, random *rand.Rand) error {
+	had, err := audit(tx)
+	if err != nil {
+		return err
+	}
+	from, to := random.IntN(accounts), random.IntN(accounts)
+	if n := random.IntN(20); from != to && n <= had[from] {
 		tx.Set(account(from), balanceColumn, fmt.Append(nil, had[from]-n))
 		tx.Set(account(to), balanceColumn, fmt.Append(nil, had[to]+n))
 	}
@@ -292,12 +309,7 @@ func fill(t *testing.T, url string, c *Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = db.Run(t.Context(), func(tx *txn.Txn) error {
-		for i := range accounts {
-			tx.Set(account(i), balanceColumn, fmt.Append(nil, balance))
-		}
-		return nil
-	})
+	_, err = db.Run(t.Context(), openAccounts)
 	if err := errors.Join(err, db.Close(), member.Leave(t.Context()), table.Close()); err != nil {
 		t.Fatal(err)
 	}
