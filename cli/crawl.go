@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 
@@ -119,7 +118,7 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := f.prepareArchive(a.madeIn(f.warc)); err != nil {
+	if err := a.prepareArchive(f.warc); err != nil {
 		return err
 	}
 	a.beginsCrawl, a.archive = true, f.warc
@@ -227,17 +226,20 @@ func (s *session) crawlConfig(ctx context.Context, f *crawlFlags, from foundSeed
 
 // prepareArchive creates the directory of --warc and checks that it is writable. It runs
 // before the data directory is created, so that a mistake leaves no crawl behind.
-func (f *crawlFlags) prepareArchive(mode fs.FileMode) error {
-	if f.warc == "" {
+func (a *app) prepareArchive(dir string) error {
+	if dir == "" {
 		return nil
 	}
-	unusable := func(err error) error {
-		return &inputError{what: f.warc, reason: fmt.Sprintf("cannot write WARC files there: %v", err)}
+	if err := a.refuseOwn("indexer crawl", "--warc", dir); err != nil {
+		return err
 	}
-	if err := os.MkdirAll(f.warc, mode); err != nil {
+	unusable := func(err error) error {
+		return &inputError{what: dir, reason: fmt.Sprintf("cannot write WARC files there: %v", err)}
+	}
+	if err := os.MkdirAll(dir, a.madeIn(dir)); err != nil {
 		return unusable(err)
 	}
-	probe, err := os.CreateTemp(f.warc, ".probe-*")
+	probe, err := os.CreateTemp(dir, ".probe-*")
 	if err != nil {
 		return unusable(err)
 	}

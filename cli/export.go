@@ -165,7 +165,7 @@ func (a *app) exportTo(ctx context.Context, output string, choice export.Choice,
 	if info, err := os.Stat(output); err == nil && info.IsDir() {
 		output = filepath.Join(output, choice.FileName())
 	}
-	return a.writeOutput(ctx, output, "indexer export", write)
+	return a.writeOutput(ctx, "indexer export", "--output", output, write)
 }
 
 func exportTable(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {

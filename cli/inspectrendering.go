@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/webindexer/indexer/internal/osfile"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/repository/inspect"
@@ -74,7 +73,7 @@ func (a *app) saveScreenshot(ctx context.Context, file, url, question string) er
 		}
 		return a.ask(ctx, a.request("inspect", url, question), a.stdout)
 	}
-	return osfile.Write(ctx, file, func(w io.Writer) error { return a.ask(ctx, a.request("inspect", url, question), w) })
+	return a.writeOutput(ctx, "indexer inspect", "--screenshot", file, func(w io.Writer) error { return a.ask(ctx, a.request("inspect", url, question), w) })
 }
 
 // sendScreenshot writes the screenshot that a request asks for.

@@ -10,15 +10,23 @@ import (
 	"github.com/webindexer/indexer/repository"
 )
 
-// writeOutput writes the file that --output of a command names. It writes nothing into the directories of the
-// store and of the index, where it could replace one of their files.
-func (a *app) writeOutput(ctx context.Context, output, command string, write func(io.Writer) error) error {
-	for _, own := range []string{repository.StoreDir(a.cfg.Data), repository.IndexDir(a.cfg.Data)} {
-		if isBelow(output, own) {
-			return &usageError{reason: "--output " + output + ": the directory " + own + " is for the files of indexer alone; name a file elsewhere", help: command}
-		}
+// writeOutput writes the file that a flag of a command names.
+func (a *app) writeOutput(ctx context.Context, command, flag, output string, write func(io.Writer) error) error {
+	if err := a.refuseOwn(command, flag, output); err != nil {
+		return err
 	}
 	return osfile.Write(ctx, output, write)
+}
+
+// refuseOwn returns an error if the path that a flag names is in the directory of the store or of the
+// index, where a file could replace one of theirs, and would be lost with them.
+func (a *app) refuseOwn(command, flag, path string) error {
+	for _, own := range []string{repository.StoreDir(a.cfg.Data), repository.IndexDir(a.cfg.Data)} {
+		if isBelow(path, own) || a.nameInData(path) == filepath.Base(own) {
+			return &usageError{reason: flag + " " + path + ": the directory " + own + " is for the files of indexer alone; name another place", help: command}
+		}
+	}
+	return nil
 }
 
 // isBelow reports whether a file is in a directory, or would be.

@@ -93,7 +93,7 @@ func (a *app) pack(ctx context.Context, paths []string, output string, opts site
 // writePack writes to a file, "-" for standard output.
 func (a *app) writePack(ctx context.Context, output string, write func(io.Writer) error) error {
 	if output != "-" {
-		return a.writeOutput(ctx, output, "indexer pack", write)
+		return a.writeOutput(ctx, "indexer pack", "--output", output, write)
 	}
 	if _, tty := terminal(a.stdout); tty {
 		return &usageError{reason: "a WARC file is binary and is not written to a terminal; name a file with --output", help: "indexer pack"}

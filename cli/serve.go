@@ -94,7 +94,7 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 	}
 	crawls := len(seeds) > 0
 	if crawls {
-		if err := crawl.prepareArchive(a.madeIn(crawl.warc)); err != nil {
+		if err := a.prepareArchive(crawl.warc); err != nil {
 			return err
 		}
 	}
