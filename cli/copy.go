@@ -137,7 +137,7 @@ func (a *app) openSource(ctx context.Context) (_ *deployment, err error) {
 	d := new(deployment)
 	if !a.isShared() {
 		if err := checkDataDir(a.cfg.Data, false, ""); err != nil {
-			return nil, denied(err)
+			return nil, err
 		}
 		if err := a.prepareAccess(false); err != nil {
 			return nil, denied(err)
@@ -233,7 +233,7 @@ func (a *app) openTarget(ctx context.Context, to string) (store.Table, error) {
 	}
 	t.cfg.Store, t.cfg.Data, t.cfg.Sync = "", to, true
 	if err := checkDataDir(to, true, ""); err != nil {
-		return nil, denied(fmt.Errorf("%w: %w", errTarget, err))
+		return nil, fmt.Errorf("%w: %w", errTarget, err)
 	}
 	if !a.isShared() && isSameDir(repository.StoreDir(to), repository.StoreDir(a.cfg.Data)) {
 		return nil, fmt.Errorf("%w: %s is the source", errTarget, to)

@@ -181,7 +181,7 @@ func checkDataDir(dir string, create bool, archive string) error {
 		if errors.Is(err, syscall.ENOTDIR) {
 			return fmt.Errorf("%w: %s: a part of this path is a file", errForeign, dir)
 		}
-		return fmt.Errorf("list the data directory: %w", err)
+		return denied(fmt.Errorf("list the data directory: %w", err))
 	}
 	foreign := ""
 	for _, e := range entries {

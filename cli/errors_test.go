@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -142,6 +143,24 @@ func TestFailureIsToldOnce(t *testing.T) {
 		var stderr bytes.Buffer
 		if report(err, &stderr, tt.asJSON); stderr.String() != tt.want {
 			t.Errorf("got %s, want %s", stderr.String(), tt.want)
+		}
+	}
+}
+
+// TestDeniedDirectory: every command that needs the data directory of another user says whose it is.
+func TestDeniedDirectory(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("root has access to everything")
+	}
+	dir := filepath.Join(t.TempDir(), "data")
+	if err := os.Mkdir(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"crawl", "replay " + os.DevNull, "stats", "query x", "copy --to " + t.TempDir()} {
+		var said bytes.Buffer
+		args := append([]string{"--data", dir}, strings.Fields(command)...)
+		if status := Main(t.Context(), args, strings.NewReader(""), &said, &said); status != statusFailed || !strings.Contains(said.String(), deniedHint) {
+			t.Errorf("%s: exit status %d: %s", command, status, &said)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func (a *app) openFiles(ctx context.Context) (*index.Reader, error) {
 		return nil, fmt.Errorf("%w: %s", errFilesElsewhere, a.cfg.Data)
 	case errors.Is(err, index.ErrNoIndex), errors.Is(err, syscall.ENOTDIR):
 		if err := checkDataDir(a.cfg.Data, false, ""); err != nil {
-			return nil, denied(err)
+			return nil, err
 		}
 		if errors.Is(err, syscall.ENOTDIR) {
 			return nil, fmt.Errorf("%w: %s", index.ErrNotDirectory, repository.IndexDir(a.cfg.Data))

@@ -60,7 +60,7 @@ func (a *app) open(ctx context.Context, create bool) (*session, error) {
 		return a.openShared(ctx, create)
 	}
 	if err := checkDataDir(a.cfg.Data, create, a.nameInData(a.archive)); err != nil {
-		return nil, denied(err)
+		return nil, err
 	}
 	if err := a.prepareAccess(create); err != nil {
 		return nil, denied(err)
