@@ -88,12 +88,12 @@ func (a *app) serve(ctx context.Context, seeds []string) error {
 	if err != nil {
 		return err
 	}
-	fetchOptions, err := crawl.fetchOptions(int64(a.cfg.WARC.MaxBody))
-	if err != nil {
-		return err
-	}
+	var fetchOptions fetch.Options
 	crawls := len(seeds) > 0
-	if crawls {
+	if crawls { // otherwise, it needs no secrets of sites
+		if fetchOptions, err = crawl.fetchOptions(int64(a.cfg.WARC.MaxBody)); err != nil {
+			return err
+		}
 		if err := a.prepareArchive(crawl.warc); err != nil {
 			return err
 		}

@@ -18,7 +18,8 @@ func writeText(t *testing.T, name, text string) string {
 }
 
 // A server takes its settings from the file; the environment goes before that, and a flag
-// before the environment. Told by which token is asked for.
+// before the environment. Told by which token is asked for. Without --crawl it reads no secrets of
+// sites.
 func TestServeSettings(t *testing.T) {
 	data := lighthouseData(t)
 	token := func(name string) (secret, file string) {
@@ -28,7 +29,7 @@ func TestServeSettings(t *testing.T) {
 	inFile, file := token("file-")
 	inEnv, env := token("env--")
 	inFlag, flag := token("flag-")
-	settings := writeText(t, "config.yaml", "serve:\n  token_file: "+file+"\n  pprof: true\n  allow_hosts: [index.example]\n")
+	settings := writeText(t, "config.yaml", "serve:\n  token_file: "+file+"\n  pprof: true\n  allow_hosts: [index.example]\ncrawl:\n  headers: ['https://a.example Authorization: Bearer @none']\n")
 	admitted := func(s *served, secret, path string) bool {
 		status, _ := s.do(path, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+secret) })
 		return status == http.StatusOK
