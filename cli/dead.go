@@ -49,8 +49,12 @@ func (a *app) deadSub(use, short, what string) *cobra.Command {
 		Long:    long("\n"+what, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer dead " + do + " document"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 2 || do == "drop" && len(args) == 0 {
-				return &usageError{reason: "indexer dead " + do + " needs the name of an observer, and takes at most one row", help: "indexer dead " + do}
+			name := cmd.CommandPath()
+			switch {
+			case do == "drop" && len(args) == 0:
+				return &usageError{reason: name + " needs the name of an observer", help: name}
+			case len(args) > 2:
+				return &usageError{reason: name + " takes at most an observer and one row", help: name}
 			}
 			return a.ask(cmd.Context(), a.request("dead", append([]string{do}, args...)...), a.stdout)
 		},

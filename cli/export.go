@@ -195,7 +195,7 @@ func exportText(res feed.Result, want exportRequest, history bool) string {
 	}
 	text += "\n"
 	if res.Unsettled > 0 {
-		text += fmt.Sprintf("%d of them were about to change, or to be removed, at that moment\n", res.Unsettled)
+		text += "about to change, or to be removed, at that moment: " + count(res.Unsettled, "document") + "\n"
 	}
 	if res.Missing > 0 {
 		text += fmt.Sprintf("%s not stored\n", resourcesAre(res.Missing))
