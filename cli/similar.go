@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/webindexer/indexer/index/search"
-
 	"github.com/spf13/cobra"
+
+	"github.com/webindexer/indexer/index/search"
 )
 
 const similarHelp = `
