@@ -203,6 +203,28 @@ func (a *app) print(err error, res any, text func() string) error {
 	return err
 }
 
+// printWithPlot prints a result first, so that it is not lost if its plot cannot be written. file is
+// "" if no plot is wanted.
+func (a *app) printWithPlot(res plotted, file string) error {
+	if err := a.print(nil, res, res.Text); err != nil || file == "" {
+		return err
+	}
+	return writePlot(file, res)
+}
+
+// plotted is a result with a plot.
+type plotted interface {
+	Text() string
+	SVG() string
+}
+
+func writePlot(file string, res plotted) error {
+	if err := os.WriteFile(file, []byte(res.SVG()), 0o644); err != nil {
+		return fmt.Errorf("write the plot: %w", err)
+	}
+	return nil
+}
+
 // usageError is a command line that makes no sense.
 type usageError struct{ command, reason string }
 

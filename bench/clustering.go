@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -44,10 +43,10 @@ func (a *app) clusteringCommand() *cobra.Command {
 			}
 			o.Slice, o.Workers, o.Commit, o.Log = time.Duration(seconds)*time.Second, a.cfg.Workers, commitModes[a.cfg.Commit], a.stderr
 			res, err := clusterbench.Run(cmd.Context(), o)
-			if err == nil && svg != "" {
-				err = os.WriteFile(svg, []byte(res.SVG()), 0o644)
+			if err != nil {
+				return err
 			}
-			return a.print(err, res, res.Text)
+			return a.printWithPlot(res, svg)
 		},
 	}
 	flags := cmd.Flags()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,10 +62,7 @@ func (a *app) recoveryCommand() *cobra.Command {
 				return err
 			}
 			// What was measured is printed even if the check at the end has failed.
-			if svg != "" {
-				err = errors.Join(err, os.WriteFile(svg, []byte(res.SVG()), 0o644))
-			}
-			return errors.Join(err, a.print(nil, res, res.Text))
+			return errors.Join(err, a.printWithPlot(res, svg))
 		},
 	}
 	flags := cmd.Flags()

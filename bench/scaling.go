@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -55,10 +54,10 @@ func (a *app) scalingCommand() *cobra.Command {
 			}
 			o.Slice, o.Log = time.Duration(seconds)*time.Second, a.stderr
 			res, err := scalebench.Run(cmd.Context(), o)
-			if err == nil && svg != "" {
-				err = os.WriteFile(svg, []byte(res.SVG()), 0o644)
+			if err != nil {
+				return err
 			}
-			return a.print(err, res, res.Text)
+			return a.printWithPlot(res, svg)
 		},
 	}
 	flags := cmd.Flags()

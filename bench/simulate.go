@@ -1,8 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"os"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,12 +21,6 @@ Simulate what this machine is too small for, with deterministic seeds:
 
 docs/scale.md says where the times in the models come from.`
 
-// simulated is the result of a simulation.
-type simulated interface {
-	Text() string
-	SVG() string
-}
-
 func (a *app) simulateCommand() *cobra.Command {
 	names := []string{"oracle", "scanning"}
 	var seed uint64
@@ -40,7 +33,7 @@ func (a *app) simulateCommand() *cobra.Command {
 		Example:   examples("simulate", "simulate --svg docs/images scanning", "simulate --format json oracle"),
 		ValidArgs: names,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			results := make(map[string]simulated)
+			results := make(map[string]plotted)
 			for _, name := range args {
 				if !slices.Contains(names, name) {
 					return usage(cmd, "there is no simulation %q; there are %s", name, strings.Join(names, ", "))
@@ -54,19 +47,17 @@ func (a *app) simulateCommand() *cobra.Command {
 			}
 			var texts []string
 			for _, name := range names {
-				r := results[name]
-				if r == nil {
-					continue
-				}
-				texts = append(texts, r.Text())
-				if dir == "" {
-					continue
-				}
-				if err := os.WriteFile(filepath.Join(dir, name+".svg"), []byte(r.SVG()), 0o644); err != nil {
-					return fmt.Errorf("write the plot: %w", err)
+				if r := results[name]; r != nil {
+					texts = append(texts, r.Text())
 				}
 			}
-			return a.print(nil, results, func() string { return strings.Join(texts, "\n") })
+			err := a.print(nil, results, func() string { return strings.Join(texts, "\n") })
+			for name, r := range results {
+				if dir != "" {
+					err = errors.Join(err, writePlot(filepath.Join(dir, name+".svg"), r))
+				}
+			}
+			return err
 		},
 	}
 	flags := cmd.Flags()
