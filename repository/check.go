@@ -119,7 +119,7 @@ func (r *Repository) checkIndex(ctx context.Context, rep *IndexReport) error {
 		}
 		rep.Documents = documents
 		if look > 0 {
-			differ = slices.DeleteFunc(differ, func(k page.ContentKey) bool { return !slices.Contains(suspects, k) })
+			differ = inBoth(differ, suspects)
 		}
 		if suspects, err = r.withoutNotification(ctx, differ, true); err != nil || len(suspects) == 0 {
 			return err
@@ -133,6 +133,15 @@ func (r *Repository) checkIndex(ctx context.Context, rep *IndexReport) error {
 		rep.Problems = append(rep.Problems, fmt.Sprintf("cluster %x: its document differs from what the store has exported", k[:6]))
 	}
 	return nil
+}
+
+// inBoth returns the clusters of a that are also in b. All of an index may differ.
+func inBoth(a, b []page.ContentKey) []page.ContentKey {
+	in := make(map[page.ContentKey]bool, len(b))
+	for _, k := range b {
+		in[k] = true
+	}
+	return slices.DeleteFunc(a, func(k page.ContentKey) bool { return !in[k] })
 }
 
 // lookAtIndex compares the current index files with the store, and checks the files if

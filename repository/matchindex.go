@@ -30,6 +30,7 @@ var ErrOtherIndex = errors.New("the index belongs to another repository")
 // that are behind the store get what they lack (catchUp). Damaged files are an error,
 // because the user may want to examine them first.
 func (r *Repository) openIndex(ctx context.Context, opts Options) error {
+	r.repaired.Store(nil)
 	if r.other != nil {
 		return r.openOther(ctx, opts)
 	}

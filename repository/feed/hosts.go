@@ -49,13 +49,12 @@ func (e *exporter) ranksOf(column txn.Column, urls *export.Sorter) error {
 				continue
 			}
 			state := schema.NoRankState
-			var err error
 			if column == schema.RankState {
-				state, err = schema.DecodeRankState(col.Data)
-			} else if v, found := e.reader.Cell().Get(e.ctx, row, schema.RankState); found != nil || v.Exists {
-				return found
-			}
-			if err != nil {
+				var err error
+				if state, err = schema.DecodeRankState(col.Data); err != nil {
+					return err
+				}
+			} else if v, err := e.reader.Cell().Get(e.ctx, row, schema.RankState); err != nil || v.Exists {
 				return err
 			}
 			u, err := schema.ParseURLRow(row)

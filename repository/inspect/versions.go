@@ -108,7 +108,8 @@ func dateVersions(ctx context.Context, db *txn.DB, row string, list []PageVersio
 			return rec.Damage
 		}
 		for i := range list {
-			// The newest stamp of the version: written at or after it, and before the next.
+			// Stamps of this version were written at or after it, and before the next. If the one
+			// that was written with it is gone, the newest stands in.
 			if rec.TS < list[i].TS || i > 0 && rec.TS >= list[i-1].TS {
 				continue
 			}
