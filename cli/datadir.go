@@ -45,11 +45,13 @@ func (a *app) prepareAccess(create bool) error {
 		}
 	}
 	info, err := os.Stat(dir)
-	if !create && errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case !create && errors.Is(err, fs.ErrNotExist):
 		osfile.SetUmask(0o077 &^ a.dirMode().Perm())
 		return nil
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: %s is a link to a directory that does not exist", errNotCreated, dir)
+	case err != nil:
 		return fmt.Errorf("inspect the data directory: %w", err)
 	}
 	mode := info.Mode()

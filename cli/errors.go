@@ -122,7 +122,7 @@ var outcomes = []outcome{
 	{is(txn.ErrNoPin), statusUsage, "`indexer gc pins` lists the pins"},
 	{is(notify.ErrNoDeadLetter), statusUsage, "`indexer dead list` lists the dead letters"},
 	{is(web.ErrAddress), statusUsage, ""},
-	{is(syscall.EADDRINUSE), statusFailed, "end the process that listens there, or choose another address with --listen (port 0 picks a free one)"},
+	{is(syscall.EADDRINUSE), statusFailed, "end the process that listens there, or choose another address with --listen (worker: --serve); port 0 picks a free one"},
 	{is(web.ErrExposed), statusUsage, "or listen on 127.0.0.1 behind a proxy with TLS"},
 	{is(search.ErrUnavailable), statusFailed, "start the search server or the workers, or correct the setting index, and run the same command again: nothing that was loaded is lost"},
 	{is(index.ErrUnusable), statusFailed, "nothing that was loaded is lost; run the same command again when this is corrected"},
