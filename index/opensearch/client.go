@@ -66,15 +66,11 @@ func (c *client) close() { c.http.CloseIdleConnections() }
 // call sends a request and reads the answer into out, if that is not nil. It repeats the
 // request while the server does not answer or is overloaded, so every request must be
 // safe to repeat. If that takes too long, the error wraps search.ErrUnavailable.
-func (c *client) call(ctx context.Context, method, path string, body any, out any) error {
+func (c *client) call(ctx context.Context, method, path string, body object, out any) error {
 	var payload []byte
-	switch b := body.(type) {
-	case nil:
-	case []byte:
-		payload = b
-	default:
+	if body != nil {
 		var err error
-		if payload, err = json.Marshal(b); err != nil {
+		if payload, err = json.Marshal(body); err != nil {
 			return fmt.Errorf("encode a request for OpenSearch: %w", err)
 		}
 	}

@@ -92,7 +92,7 @@ func (s *session) fetched(ctx context.Context, p query.Period) ([]object, error)
 	if err != nil {
 		return nil, err
 	}
-	var within, beyond []string
+	within, beyond := []string{}, []string{} // nil would be null
 	for _, t := range touched {
 		if p.Until != 0 && t.Fetched >= p.Until {
 			beyond = append(beyond, t.Touch)
@@ -100,21 +100,14 @@ func (s *session) fetched(ctx context.Context, p query.Period) ([]object, error)
 			within = append(within, t.Touch)
 		}
 	}
-	exported := object{"bool": object{"filter": object{"range": object{"fetched": own}}, "must_not": object{"terms": object{"touch": nonNil(beyond)}}}}
-	renewed := []object{{"terms": object{"touch": nonNil(within)}}}
+	exported := object{"bool": object{"filter": object{"range": object{"fetched": own}}, "must_not": object{"terms": object{"touch": beyond}}}}
+	renewed := []object{{"terms": object{"touch": within}}}
 	if p.Until != 0 {
 		renewed = append(renewed, object{"range": object{"fetched": before}})
 	}
 	out := []object{{"bool": object{"should": []object{exported, kept(renewed...)}, "minimum_should_match": 1}}}
 	s.periods[p] = out
 	return out, nil
-}
-
-func nonNil(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
 }
 
 // maxTouched bounds the lists of ids in a request. The server accepts 65,536.
