@@ -142,11 +142,8 @@ func (t *tables) bury(d *stored, seq int64) error {
 		if err := t.uncount(d.id); err != nil {
 			return err
 		}
-		for _, q := range []string{
-			"DELETE FROM docs WHERE id=?", "DELETE FROM ranks WHERE id=?", "DELETE FROM times WHERE id=?", "DELETE FROM sketches WHERE id=?",
-			"DELETE FROM thumbnails WHERE id=?",
-		} {
-			if err := t.exec(q, d.id); err != nil {
+		for _, table := range []string{"docs", "ranks", "times", "sketches", "thumbnails"} {
+			if err := t.exec("DELETE FROM "+table+" WHERE id=?", d.id); err != nil {
 				return err
 			}
 		}

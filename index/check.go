@@ -74,17 +74,15 @@ func (v *View) integrity(ctx context.Context) (damage []error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(rows, nil, func() error {
 		var line string
-		if err := rows.Scan(&line); err != nil {
-			return nil, err
-		}
-		if line != "ok" {
+		err := rows.Scan(&line)
+		if err == nil && line != "ok" {
 			damage = append(damage, errors.New(line))
 		}
-	}
-	if err := rows.Err(); err != nil && ctx.Err() == nil {
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
 		damage = append(damage, err)
 	}
 	return damage, nil

@@ -56,14 +56,14 @@ func (a *analysed) addDocument(d *Document) error {
 
 // addColumns adds the terms of a document.
 func (s *termSums) addColumns(c analysis.Columns) {
-	for column, text := range map[string]string{"title": c.Title, "body": c.Body, "anchors": c.Anchors, "outside": c.Outside, "url": c.URL, "rest": c.Rest, "tags": c.Tags} {
+	for i, text := range c.Texts() {
 		seen := make(map[string]bool)
 		for term := range strings.FieldsSeq(text) {
 			documents := int64(0)
 			if !seen[term] {
 				seen[term], documents = true, 1
 			}
-			s.add(column, []byte(term), 1, documents)
+			s.add(analysis.ColumnNames[i], []byte(term), 1, documents)
 		}
 	}
 }

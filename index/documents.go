@@ -20,22 +20,19 @@ const selectDocument = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest, t.
 func (v *View) Documents(ctx context.Context, fn func(Document) error) (err error) {
 	rows, err := v.tx.QueryContext(ctx, selectDocument+"ORDER BY d.url")
 	if err != nil {
-		return explain(v.dir, v.path, "documents", err)
+		return v.explain("documents", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		d, err := scanDocument(rows)
 		if err != nil {
-			return explain(v.dir, v.path, "documents", err)
+			return v.explain("documents", err)
 		}
 		if err := fn(d); err != nil {
 			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return explain(v.dir, v.path, "documents", err)
-	}
-	return nil
+	return v.explain("documents", rows.Err())
 }
 
 // Document returns the document with this canonical URL, if there is one.
@@ -45,7 +42,7 @@ func (v *View) Document(ctx context.Context, url string) (Document, bool, error)
 		return Document{}, false, nil
 	}
 	if err != nil {
-		return Document{}, false, explain(v.dir, v.path, "document", err)
+		return Document{}, false, v.explain("document", err)
 	}
 	return d, true, nil
 }
@@ -121,7 +118,7 @@ func (v *View) Digest(ctx context.Context, cluster page.ContentKey) (digest [8]b
 		err = fmt.Errorf("%w: digest of cluster %x", ErrCorrupt, cluster[:6])
 	}
 	if err != nil {
-		return digest, false, explain(v.dir, v.path, "digest", err)
+		return digest, false, v.explain("digest", err)
 	}
 	return [8]byte(b), true, nil
 }
@@ -131,7 +128,7 @@ func (v *View) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		err := v.entries(ctx, func(e Entry) bool { return yield(e, nil) })
 		if err != nil {
-			yield(Entry{}, explain(v.dir, v.path, "entries", err))
+			yield(Entry{}, v.explain("entries", err))
 		}
 	}
 }

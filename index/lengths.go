@@ -31,7 +31,11 @@ const (
 type lengthBlocks map[int64][]byte
 
 func (b lengthBlocks) get(id int64) uint32 {
-	block := b[id/lengthBlock]
+	return lengthIn(b[id/lengthBlock], id)
+}
+
+// lengthIn returns the length of a document of a block.
+func lengthIn(block []byte, id int64) uint32 {
 	at := int(id % lengthBlock * lengthSize)
 	if at+lengthSize > len(block) {
 		return 0
@@ -78,9 +82,7 @@ func (v *View) lengths(ctx context.Context, ids []int64) ([]uint32, error) {
 		if block := id / lengthBlock; block != last {
 			last, tokens = block, b[block]
 		}
-		if at := int(id % lengthBlock * lengthSize); at+lengthSize <= len(tokens) {
-			out[i] = binary.LittleEndian.Uint32(tokens[at:])
-		}
+		out[i] = lengthIn(tokens, id)
 	}
 	return out, nil
 }

@@ -33,10 +33,7 @@ type ownView struct{ viewShard }
 // Ask implements search.Session.
 func (s *ownView) Ask(ctx context.Context, q *search.Question) (*search.Answer, error) {
 	a, err := s.viewShard.Ask(ctx, q)
-	if err != nil {
-		return nil, explain(s.v.dir, s.v.path, "search", err)
-	}
-	return a, nil
+	return a, s.v.explain("search", err)
 }
 
 // Close implements search.Session.

@@ -79,14 +79,12 @@ func newPrepared(c *Change) (*prepared, error) {
 // storableAnchors returns anchors as they come out of JSON, which has no invalid UTF-8:
 // the hash covers what will be read back.
 func storableAnchors(list []Anchor) []Anchor {
+	if !slices.ContainsFunc(list, func(a Anchor) bool { return !utf8.ValidString(a.Text) }) {
+		return list
+	}
+	list = slices.Clone(list)
 	for i := range list {
-		if !utf8.ValidString(list[i].Text) {
-			list = slices.Clone(list)
-			for j := range list {
-				list[j].Text = string([]rune(list[j].Text))
-			}
-			break
-		}
+		list[i].Text = string([]rune(list[i].Text))
 	}
 	return list
 }

@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,7 +17,8 @@ type ColumnTexts [weighedColumns]string
 
 // TextsOf returns the columns in the order of ColumnTexts.
 func TextsOf(c *analysis.Columns) ColumnTexts {
-	return ColumnTexts{c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest}
+	texts := c.Texts()
+	return ColumnTexts(texts[:weighedColumns])
 }
 
 // ScoreTexts returns the BM25 scores (bm25.go) of a document with the given number of
@@ -77,8 +77,11 @@ func InAllColumns(p *query.Expr) bool {
 }
 
 // ColumnsOf names the columns that count in which a phrase is looked for.
-func ColumnsOf(p *query.Expr) []string {
-	return slices.DeleteFunc(slices.Clone(analysis.ColumnNames[:weighedColumns]), func(name string) bool {
-		return p.In&(1<<slices.Index(analysis.ColumnNames, name)) == 0
-	})
+func ColumnsOf(p *query.Expr) (names []string) {
+	for i, name := range analysis.ColumnNames[:weighedColumns] {
+		if p.In&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
 }

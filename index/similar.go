@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -32,7 +31,7 @@ func (s *viewShard) similar(ctx context.Context, q *search.SimilarQuestion) (a s
 		return a, err
 	}
 	a.Total = len(list)
-	slices.SortFunc(list, func(x, y scored) int { return cmp.Or(cmp.Compare(y.text, x.text), cmp.Compare(x.id, y.id)) })
+	slices.SortFunc(list, better)
 	n := min(q.N, len(list))
 	for n > 0 && n < min(len(list), q.N+mostTied) && list[n].text == list[n-1].text { // their URLs decide
 		n++

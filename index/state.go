@@ -10,8 +10,8 @@ import (
 
 // State says how much the index files have, for comparison with what was written to them.
 type State struct {
-	// Applied counts the transactions that changed something. The mark file repeats it
-	// (mark.go).
+	// Applied counts the transactions, except those that only merge segments. The mark file
+	// repeats it (mark.go).
 	Applied   uint64
 	Documents int
 	// Sum is over all documents.

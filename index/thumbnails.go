@@ -71,7 +71,7 @@ func (v *View) Thumbnail(ctx context.Context, u page.URL) ([]byte, error) {
 		err = fmt.Errorf("%w: thumbnail of %s", ErrCorrupt, u)
 	}
 	if err != nil {
-		return nil, explain(v.dir, v.path, "thumbnail", err)
+		return nil, v.explain("thumbnail", err)
 	}
 	return image, nil
 }
@@ -80,25 +80,18 @@ func (v *View) Thumbnail(ctx context.Context, u page.URL) ([]byte, error) {
 func (v *View) Pictured(ctx context.Context, urls []page.URL) (pictured []page.URL, err error) {
 	var n int
 	if err := v.tx.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM thumbnails)").Scan(&n); err != nil || n == 0 {
-		return nil, v.explainPictured(err)
+		return nil, v.explain("thumbnails", err)
 	}
 	for _, u := range urls {
 		const query = "SELECT EXISTS(SELECT 1 FROM docs d JOIN thumbnails t ON t.id=d.id WHERE d.url=?)"
 		if err := v.tx.QueryRowContext(ctx, query, string(u)).Scan(&n); err != nil {
-			return nil, v.explainPictured(err)
+			return nil, v.explain("thumbnails", err)
 		}
 		if n > 0 {
 			pictured = append(pictured, u)
 		}
 	}
 	return pictured, nil
-}
-
-func (v *View) explainPictured(err error) error {
-	if err == nil {
-		return nil
-	}
-	return explain(v.dir, v.path, "thumbnails", err)
 }
 
 // Thumbnail is [View.Thumbnail] on the newest state.

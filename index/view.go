@@ -67,16 +67,6 @@ func (v *View) Close() error {
 	return nil
 }
 
-// Count returns the number of documents, as the writer has counted them: counting the rows of a
-// large index takes longer than most queries. Check counts them.
-func (v *View) Count(ctx context.Context) (int, error) {
-	var n int
-	if err := v.tx.QueryRowContext(ctx, "SELECT documents FROM state").Scan(&n); err != nil {
-		return 0, explain(v.dir, v.path, "count", err)
-	}
-	return n, nil
-}
-
 const selectMatch = "SELECT rowid FROM fts WHERE fts MATCH ? LIMIT 1"
 
 // stemmers returns the names of the stemmers of the languages of documents. The table also has

@@ -172,7 +172,7 @@ func (w *Writer) NeedsRebuild() bool { return w.meta.analyzer != analysis.Versio
 
 // Close finishes the requests that it has, moves the write-ahead log into the database, and
 // releases the files. If the last merge failed, which no caller has learnt, Close tries it
-// again and returns the error. Later calls return [ErrClosed].
+// again and returns the error. Afterwards, methods that write return [ErrClosed].
 func (w *Writer) Close() error {
 	w.closeOnce.Do(func() {
 		close(w.closing)

@@ -199,14 +199,19 @@ func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20
 
 // Tokens counts the tokens of all columns. Each token is followed by a space.
 func (c *Columns) Tokens() (n uint32) {
-	for _, text := range []string{c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest, c.Tags} {
+	for _, text := range c.Texts() {
 		n += uint32(strings.Count(text, " "))
 	}
 	return n
 }
 
 // ColumnNames has the names of the columns of the full-text table, in order.
-var ColumnNames = []string{"title", "body", "anchors", "outside", "url", "rest", "tags"}
+var ColumnNames = [...]string{"title", "body", "anchors", "outside", "url", "rest", "tags"}
+
+// Texts returns the columns in the order of [ColumnNames].
+func (c *Columns) Texts() [len(ColumnNames)]string {
+	return [...]string{c.Title, c.Body, c.Anchors, c.Outside, c.URL, c.Rest, c.Tags}
+}
 
 // Terms counts the terms of a title and a text as the index has them: folded, truncated,
 // and stemmed by the rules of the language. Exports give them to other programs for ranking.

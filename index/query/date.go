@@ -50,4 +50,5 @@ func (p *Period) narrow(kind clauseKind, day string) {
 	}
 }
 
+// Bounded reports whether the period has a bound.
 func (p Period) Bounded() bool { return p != Period{} }

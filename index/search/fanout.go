@@ -352,12 +352,12 @@ func (f *fanout) near(ctx context.Context, word string, most int) (list []NearWo
 
 // tags counts documents by site and by language.
 func (f *fanout) tags(ctx context.Context) (Tags, error) {
-	t := Tags{make(map[string]int), make(map[string]int)}
 	answers, err := f.askAll(ctx, &Question{Tags: true})
+	if err != nil {
+		return Tags{}, err
+	}
+	t := Tags{make(map[string]int), make(map[string]int)}
 	for _, a := range answers {
-		if err != nil {
-			break
-		}
 		for name, n := range a.Tags.Sites {
 			t.Sites[name] += n
 		}
@@ -365,7 +365,7 @@ func (f *fanout) tags(ctx context.Context) (Tags, error) {
 			t.Languages[name] += n
 		}
 	}
-	return t, err
+	return t, nil
 }
 
 // documents counts all documents.

@@ -179,7 +179,7 @@ func (c *candidate) host() string {
 	return c.key.host
 }
 
-// sortByTitle returns the first sort, by titles.
+// sortByTitle is the first sort, by titles.
 func sortByTitle(top []candidate, w *Weights) {
 	for i := range top {
 		c := &top[i]
@@ -188,7 +188,7 @@ func sortByTitle(top []candidate, w *Weights) {
 	sortCandidates(top)
 }
 
-// sortByAnchor returns the second sort, by the anchors of the best anchorTop.
+// sortByAnchor is the second sort, by the anchors of the best anchorTop.
 func sortByAnchor(top []candidate, w *Weights) {
 	for i := range top[:min(len(top), anchorTop)] {
 		top[i].score *= w.anchorFactor(top[i].anchorMatch)
