@@ -193,22 +193,7 @@ func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 			}
 			most, best[j] = max(most, m), max(best[j], m)
 		}
-		for _, full := range query[i].Full {
-			if at := inOrder(name, full); at >= 0 {
-				most = max(most, inflected)
-				for j := range full {
-					best[at+j] = max(best[at+j], inflected)
-				}
-			}
-		}
-		for _, other := range query[i].OtherPhrases {
-			if at := inOrder(name, other); at >= 0 {
-				most = max(most, synonymous)
-				for j := range other {
-					best[at+j] = max(best[at+j], synonymous)
-				}
-			}
-		}
+		most = max(most, phrasesIn(name, query[i].Full, inflected, best), phrasesIn(name, query[i].OtherPhrases, synonymous, best))
 		w := weight(query[i].Stop)
 		asked, askedAll = asked+w*most, askedAll+w
 	}
@@ -223,6 +208,20 @@ func overlap(name []nameWord, query []query.Word, dotted bool) float64 {
 		return 0
 	}
 	return asked * have / (askedAll * haveAll)
+}
+
+// phrasesIn returns worth if the name has one of the phrases, and 0 otherwise. It raises to worth what
+// best says about the words of each phrase that the name has.
+func phrasesIn(name []nameWord, phrases [][]string, worth float64, best []float64) (most float64) {
+	for _, phrase := range phrases {
+		if at := inOrder(name, phrase); at >= 0 {
+			most = worth
+			for j := range phrase {
+				best[at+j] = max(best[at+j], worth)
+			}
+		}
+	}
+	return most
 }
 
 // inOrder finds the words that an abbreviation is short for: "regular expression" for regex. It
