@@ -70,7 +70,7 @@ func checkPlain(file string) error {
 	at, plain := int64(0), make([]byte, 8) // the key id
 	log := true
 	switch filepath.Ext(file) {
-	case ".mem", ".vlog":
+	case memlog.Suffix, valueLogSuffix:
 	default:
 		if filepath.Base(file) != badger.KeyRegistryFileName {
 			return nil

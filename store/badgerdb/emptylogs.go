@@ -3,13 +3,12 @@ package badgerdb
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/webindexer/indexer/store/badgerdb/internal/memlog"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -45,17 +44,17 @@ func (f *files) openManaged(opts badger.Options) (*badger.DB, error) {
 // removeEmptyLogs removes log files of length zero. It holds Badger's own lock,
 // because a running process may be about to fill such a file.
 func removeEmptyLogs(dir string) (err error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	release, locked, lerr := system.Lock(dir)
-	if err != nil || lerr != nil || !locked {
-		return errors.Join(err, lerr)
+	release, locked, err := system.Lock(dir)
+	if err != nil || !locked {
+		return err
 	}
 	defer func() { err = errors.Join(err, release()) }()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".mem") && !strings.HasSuffix(e.Name(), ".vlog") {
+		if ext := filepath.Ext(e.Name()); ext != memlog.Suffix && ext != valueLogSuffix {
 			continue
 		}
 		info, err := e.Info()
