@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -53,11 +54,7 @@ func TestBlobs(t *testing.T) {
 			mustMutate(t, db, row, store.Mutation{Op: store.DeleteUpTo, Group: "data", Column: []byte("c"), TS: uint64(step + 1)})
 			delete(want, row)
 		case n < 85 && len(snapshots) < 3:
-			kept := map[string]string{}
-			for row, value := range want {
-				kept[row] = value
-			}
-			snapshots = append(snapshots, past{db.Snapshot(), kept})
+			snapshots = append(snapshots, past{db.Snapshot(), maps.Clone(want)})
 		case n < 88:
 			forget()
 		case n < 97:

@@ -12,6 +12,38 @@ import (
 	"github.com/webindexer/indexer/store"
 )
 
+// knownCells are what TestKnown has written, by row and column.
+type knownCells map[string]string
+
+const (
+	knownRows    = 60
+	knownColumns = 3
+)
+
+// check reads every column by its name, and every row.
+func (want knownCells) check(t *testing.T, r store.Reader) {
+	t.Helper()
+	for i := range knownRows {
+		row := fmt.Sprint("row", i)
+		some := 0
+		for c := range knownColumns {
+			column := fmt.Sprint(c)
+			got, err := r.Read(t.Context(), []byte(row), store.Selector{Group: "data", Column: []byte(column), Newest: 1})
+			value, there := want[row+"/"+column]
+			if err != nil || len(got) > 1 || there != (len(got) == 1) || there && string(got[0].Value) != value {
+				t.Fatalf("row %s, column %s: %v, %v; want %q, %v", row, column, got, err, value, there)
+			}
+			if there {
+				some++
+			}
+		}
+		got, err := r.Read(t.Context(), []byte(row), store.Selector{Group: "data", Prefix: true})
+		if err != nil || len(got) != some {
+			t.Fatalf("row %s has %d cells, %v; want %d", row, len(got), err, some)
+		}
+	}
+}
+
 // TestKnown compares a table with a map while its filter is read from the file, made by a
 // scan that runs with old snapshots, or missing. The filter never hides a cell, and it
 // answers most look-ups of absent cells.
@@ -21,33 +53,9 @@ func TestKnown(t *testing.T) {
 	opts := Options{HintCells: -1, NewestCells: 1, MinFreeBytes: -1} // nothing else answers
 	db := openTest(t, dir, opts)
 	defer func() { closeTest(t, db) }()
-	type cells map[string]string // by row and column
-	want := cells{}
-	const rows = 60
-	check := func(r store.Reader, want cells) {
-		t.Helper()
-		for i := range rows {
-			row := fmt.Sprint("row", i)
-			some := 0
-			for c := range 3 {
-				column := fmt.Sprint(c)
-				got, err := r.Read(t.Context(), []byte(row), store.Selector{Group: "data", Column: []byte(column), Newest: 1})
-				value, there := want[row+"/"+column]
-				if err != nil || len(got) > 1 || there != (len(got) == 1) || there && string(got[0].Value) != value {
-					t.Fatalf("row %s, column %s: %v, %v; want %q, %v", row, column, got, err, value, there)
-				}
-				if there {
-					some++
-				}
-			}
-			got, err := r.Read(t.Context(), []byte(row), store.Selector{Group: "data", Prefix: true})
-			if err != nil || len(got) != some {
-				t.Fatalf("row %s has %d cells, %v; want %d", row, len(got), err, some)
-			}
-		}
-	}
+	want := knownCells{}
 	for step := range testenv.Size(200, 600, 20_000) {
-		row, column := fmt.Sprint("row", rng.IntN(rows)), fmt.Sprint(rng.IntN(3))
+		row, column := fmt.Sprint("row", rng.IntN(knownRows)), fmt.Sprint(rng.IntN(knownColumns))
 		switch n := rng.IntN(100); {
 		case n < 40:
 			value := fmt.Sprint(step)
@@ -57,7 +65,7 @@ func TestKnown(t *testing.T) {
 			mustMutate(t, db, row, store.Mutation{Op: store.DeleteUpTo, Group: "data", Column: []byte(column), TS: uint64(step + 1)})
 			delete(want, row+"/"+column)
 		case n < 90:
-			check(db, want)
+			want.check(t, db)
 		case n < 96:
 			was, before := db.Snapshot(), maps.Clone(want)
 			mustMutate(t, db, row, store.Mutation{Op: store.DeleteUpTo, Group: "data", Column: []byte(column), TS: uint64(step + 1)})
@@ -65,8 +73,8 @@ func TestKnown(t *testing.T) {
 			if err := db.scanKnown(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			check(was, before)
-			check(db, want)
+			before.check(t, was)
+			want.check(t, db)
 			was.Close()
 		default:
 			closeTest(t, db)
@@ -81,7 +89,7 @@ func TestKnown(t *testing.T) {
 	if err := db.scanKnown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	check(db, want)
+	want.check(t, db)
 	v := db.views.acquire()
 	defer db.views.release(v)
 	wrong := 0

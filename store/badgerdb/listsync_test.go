@@ -36,36 +36,39 @@ func rewriteNext(db *DB) {
 // failure makes the next compaction fail, until it is restored.
 type failure func(t *testing.T, dir string, db *DB) (restore func())
 
+func fileInTheWay(t *testing.T, dir string, _ *DB) func() {
+	list, err := manifest.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := tablefile.Path(dir, slices.Max(slices.Collect(maps.Keys(list.Tables)))+1)
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.Remove(file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func noSync(t *testing.T, dir string, _ *DB) func() {
+	g := guardOf(t, dir)
+	g.fsync = func(*os.File) error { return syscall.EIO }
+	return func() { g.fsync = (*os.File).Sync }
+}
+
+func rewriting(fail failure) failure {
+	return func(t *testing.T, dir string, db *DB) func() {
+		rewriteNext(db)
+		return fail(t, dir, db)
+	}
+}
+
 // TestFailedCompaction: a compaction that cannot write a table file, or that cannot be listed, loses nothing. The
 // table takes no more writes. Badger alone would continue without the file, or the directory could not be
 // opened again.
 func TestFailedCompaction(t *testing.T) {
-	fileInTheWay := func(t *testing.T, dir string, _ *DB) func() {
-		list, err := manifest.Read(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file := tablefile.Path(dir, slices.Max(slices.Collect(maps.Keys(list.Tables)))+1)
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return func() {
-			if err := os.Remove(file); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	noSync := func(t *testing.T, dir string, _ *DB) func() {
-		g := guardOf(t, dir)
-		g.fsync = func(*os.File) error { return syscall.EIO }
-		return func() { g.fsync = (*os.File).Sync }
-	}
-	rewriting := func(fail failure) failure {
-		return func(t *testing.T, dir string, db *DB) func() {
-			rewriteNext(db)
-			return fail(t, dir, db)
-		}
-	}
 	for name, fail := range map[string]failure{
 		"a file is in the way":                   fileInTheWay,
 		"the list cannot be synced":              noSync,

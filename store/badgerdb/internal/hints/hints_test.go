@@ -92,10 +92,41 @@ func TestNeverLie(t *testing.T) {
 	t.Run("growing", func(t *testing.T) { neverLie(t, growingColumn, 1<<20, 3) })
 }
 
+const columns = 12
+
+// column is the versions of a column, by timestamp.
+type column map[uint64]string
+
+// history is what views see, by sequence number.
+type history []map[int]column
+
+// check checks the hints that views may use, and counts them, and those with a value.
+func (views history) check(t *testing.T, h *Table, hashOf func(int) Hash) (used, known int) {
+	t.Helper()
+	for seq, view := range views {
+		for c := range columns {
+			e, ok := h.Of(hashOf(c), uint64(seq))
+			if !ok {
+				continue
+			}
+			used++
+			if want := newestOf(view[c]); e.Bound < want {
+				t.Fatalf("column %d at %d: bound %d, newest %d", c, seq, e.Bound, want)
+			}
+			if !e.Known {
+				continue
+			}
+			known++
+			if want, there := view[c][e.Bound-1]; !there || want != string(e.Short()) {
+				t.Fatalf("column %d at %d: value %q at %d, want %q (there: %v)", c, seq, e.Short(), e.Bound-1, want, there)
+			}
+		}
+	}
+	return used, known
+}
+
 func neverLie(t *testing.T, hashOf func(int) Hash, cells, doublings int) {
 	r := testenv.Random(t)
-	const columns = 12
-	type column map[uint64]string // the versions of a column, by timestamp
 	used, known := 0, 0
 	rounds := testenv.Size(20, 100, 1000)
 	if doublings > 0 {
@@ -104,10 +135,10 @@ func neverLie(t *testing.T, hashOf func(int) Hash, cells, doublings int) {
 	for range rounds {
 		h, grown := New(cells), 0
 		var late []Hint
-		history := []map[int]column{{}} // by sequence number
-		most := map[int]uint64{}        // the greatest timestamp ever put, plus one
+		views := history{{}}
+		most := map[int]uint64{} // the greatest timestamp ever put, plus one
 		for range 300 {
-			now := uint64(len(history) - 1)
+			now := uint64(len(views) - 1)
 			if grown < doublings && r.IntN(50) == 0 {
 				h.grow()
 				grown++
@@ -115,7 +146,7 @@ func neverLie(t *testing.T, hashOf func(int) Hash, cells, doublings int) {
 			switch r.IntN(3) {
 			case 0: // a group
 				next := map[int]column{}
-				for c, list := range history[now] {
+				for c, list := range views[now] {
 					next[c] = maps.Clone(list)
 				}
 				for i := range 1 + r.IntN(3) {
@@ -136,12 +167,12 @@ func neverLie(t *testing.T, hashOf func(int) Hash, cells, doublings int) {
 					h.Raise(hashOf(c), ts, most[c]-1, now+1, []byte(value))
 					next[c][ts] = value
 				}
-				history = append(history, next)
+				views = append(views, next)
 			case 1: // a reader looks
-				seq, c := uint64(r.IntN(len(history))), r.IntN(columns)
-				met := Hint{Column: hashOf(c), Bound: newestOf(history[seq][c]), Seq: seq}
+				seq, c := uint64(r.IntN(len(views))), r.IntN(columns)
+				met := Hint{Column: hashOf(c), Bound: newestOf(views[seq][c]), Seq: seq}
 				if met.Bound > 0 {
-					met.Keep([]byte(history[seq][c][met.Bound-1]))
+					met.Keep([]byte(views[seq][c][met.Bound-1]))
 				}
 				late = append(late, met)
 			case 2: // and tells
@@ -151,25 +182,8 @@ func neverLie(t *testing.T, hashOf func(int) Hash, cells, doublings int) {
 					late = slices.Delete(late, i, i+1)
 				}
 			}
-			for seq := range history {
-				for c := range columns {
-					e, ok := h.Of(hashOf(c), uint64(seq))
-					if !ok {
-						continue
-					}
-					used++
-					if want := newestOf(history[seq][c]); e.Bound < want {
-						t.Fatalf("column %d at %d: bound %d, newest %d", c, seq, e.Bound, want)
-					}
-					if !e.Known {
-						continue
-					}
-					known++
-					if want, there := history[seq][c][e.Bound-1]; !there || want != string(e.Short()) {
-						t.Fatalf("column %d at %d: value %q at %d, want %q (there: %v)", c, seq, e.Short(), e.Bound-1, want, there)
-					}
-				}
-			}
+			u, k := views.check(t, h, hashOf)
+			used, known = used+u, known+k
 		}
 	}
 	if used == 0 || known == 0 {
