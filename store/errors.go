@@ -15,8 +15,8 @@ var (
 	// ErrForeign means that the directory or the database holds something that is not such a
 	// table, or one of another application.
 	ErrForeign = errors.New("store: something else is stored there")
-	// ErrNewerFormat means that the directory was written by a newer version.
-	ErrNewerFormat = errors.New("store: directory was written by a newer version")
+	// ErrNewerFormat means that a newer version wrote the directory or the database.
+	ErrNewerFormat = errors.New("store: written by a newer version")
 	// ErrCorrupt means that stored bytes are not those that were written.
 	ErrCorrupt = errors.New("store: corrupt data")
 	// ErrNotDone settles an Unknown outcome: nothing happened, and nothing will. The write was

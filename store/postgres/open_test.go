@@ -86,7 +86,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"foreign function", nil, []string{"CREATE SCHEMA %s", "CREATE FUNCTION %s.f() RETURNS int LANGUAGE sql AS 'SELECT 1'"}, two, store.ErrForeign, `"f"`},
 		{"foreign format", nil, []string{"CREATE SCHEMA %s", "CREATE TABLE %s.format (n int)"}, two, store.ErrForeign, "other columns"},
 		{"format of others", two, []string{"UPDATE %s.format SET name = 'postcards'"}, two, store.ErrForeign, "postcards"},
-		{"newer", two, []string{"UPDATE %s.format SET version = version + 1"}, two, store.ErrNewerFormat, "use the newer program"},
+		{"newer", two, []string{"UPDATE %s.format SET version = version + 1"}, two, store.ErrNewerFormat, "store: written by a newer version: schema "},
 		{"no format", two, []string{"DELETE FROM %s.format"}, two, store.ErrCorrupt, "restore"},
 		{"missing group", two, nil, two[:1], nil, `locality group "b"`},
 		{"other kind", two, nil, []store.GroupSpec{{Name: "a"}, {Name: "b"}}, nil, "Latest = true"},
