@@ -229,7 +229,7 @@ func TestReclaimOfDamage(t *testing.T) {
 	}
 	for _, reclaim := range []func(*DB) error{
 		func(db *DB) error { return db.Reclaim(t.Context()) },
-		func(db *DB) error { return db.RunGC(t.Context()) },
+		func(db *DB) error { return db.passBlobs(t.Context()) },
 	} {
 		db := openTest(t, dir, Options{})
 		mustMutate(t, db, "row", mutation("data", "c", 1, "v"))

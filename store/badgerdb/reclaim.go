@@ -44,7 +44,7 @@ func (db *DB) Reclaim(ctx context.Context) error {
 		if err := db.collectBlobsOnce(ctx, reclaimRatio); err != nil {
 			return err
 		}
-		return db.collectValues(ctx, reclaimRatio)
+		return db.collectValues(ctx)
 	})
 }
 
@@ -68,8 +68,8 @@ const (
 	// flattenWorkers is 1 because compactions that several workers make at the same time would all have
 	// one number (listGuard).
 	flattenWorkers = 1
-	// reclaimRatio is how much of a value log file must be waste for Reclaim to
-	// rewrite it.
+	// reclaimRatio is how much of a blob file or of a file of the value log must be waste for
+	// Reclaim to rewrite it.
 	reclaimRatio = 0.3
 	// flushID begins the one key that flush drops; ids of groups end below.
 	flushID = 0xff
@@ -127,14 +127,14 @@ func (c *committer) own(long []byte, txn *badger.Txn, entries, bytes int) error 
 	return nil
 }
 
-// collectValues rewrites files of the value log until none has that much waste. Each call of Badger
+// collectValues rewrites files of the value log until none has much waste. Each call of Badger
 // may remove every file but the newest, so that one is marked before: Open requires it.
-func (db *DB) collectValues(ctx context.Context, ratio float64) error {
+func (db *DB) collectValues(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := db.submit(ctx, &request{alone: db.markValueLog}); err != nil {
 			return err
 		}
-		err := db.badger.RunValueLogGC(ratio)
+		err := db.badger.RunValueLogGC(reclaimRatio)
 		switch {
 		case errors.Is(err, badger.ErrNoRewrite), errors.Is(err, badger.ErrRejected):
 			return nil // nothing to do, or another call is doing it

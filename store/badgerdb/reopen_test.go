@@ -174,8 +174,8 @@ func TestLargeValues(t *testing.T) {
 			store.Mutation{Op: store.DeleteUpTo, Group: "data", Column: []byte("c"), TS: i - min(i, 1)})
 	}
 	for range 2 {
-		if err := db.RunGC(context.Background()); err != nil {
-			t.Errorf("RunGC: %v", err)
+		if err := db.Reclaim(context.Background()); err != nil {
+			t.Errorf("Reclaim: %v", err)
 		}
 		if err := db.Verify(context.Background()); err != nil {
 			t.Errorf("Verify: %v", err)

@@ -270,6 +270,16 @@ func (v *verifier) sound() bool {
 	return v.needsAll(context.Background()) == nil && v.damage() == nil
 }
 
+// Verify reads all table files and all long values, including those that were verified
+// before, and compares checksums. The error matches store.ErrCorrupt and names the file.
+func (db *DB) Verify(ctx context.Context) error {
+	if err := db.enter(ctx); err != nil {
+		return err
+	}
+	defer db.gate.Leave()
+	return errors.Join(tablefile.CheckListed(ctx, db.dir), db.verifyBlobs(ctx))
+}
+
 // stop ends the goroutine.
 func (v *verifier) stop() {
 	v.cancel()
