@@ -12,94 +12,119 @@ import (
 // A document has one rank, the sum over its members (semantics.md section 6), wherever it
 // is shown: in results, their explanation, exports, and on the page of each member.
 func TestOneRankEverywhere(t *testing.T) {
-	data := lighthouseData(t)
+	r := ranksShown{t: t, data: lighthouseData(t)}
 	_, bakery := warcs(t)
-	mustRun(t, "--data", data, "replay", bakery)
-	type document struct {
-		URL     string   `json:"url"`
-		Title   string   `json:"title"`
-		Rank    float64  `json:"rank"`
-		Members []string `json:"members"`
-	}
-	var documents []document
-	lines := bufio.NewScanner(strings.NewReader(mustRun(t, "--data", data, "export")))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var d document
-		if err := json.Unmarshal(lines.Bytes(), &d); err != nil {
-			t.Fatal(err)
-		}
-		documents = append(documents, d)
-	}
-	inspect := func(s *served, u string) (i struct {
-		Rank    *float64
-		URLRank *float64 `json:"url_rank"`
-	}) {
-		text := ""
-		if s == nil {
-			text = mustRun(t, "--data", data, "inspect", "--format", "json", u)
-		} else {
-			text = s.get("/api/inspect?url=" + url.QueryEscape(u))
-		}
-		if err := json.Unmarshal([]byte(text), &i); err != nil {
-			t.Fatal(err)
-		}
-		return i
-	}
-	s := startServe(t, "--data", data)
+	mustRun(t, "--data", r.data, "replay", bakery)
+	documents := r.documents()
+	r.server = startServe(t, "--data", r.data)
 	shared := 0
 	for _, d := range documents {
-		shown := fmt.Sprintf("%.3f", d.Rank)
 		sum := 0.0
 		for _, m := range d.Members {
-			for _, by := range []*served{nil, s} {
-				if i := inspect(by, m); i.Rank == nil || *i.Rank != d.Rank {
-					t.Errorf("%s of %s has the rank %v, want %v", m, d.URL, i.Rank, d.Rank)
-				}
-			}
-			own := inspect(nil, m).URLRank
-			sum += *own
-			page := s.get("/doc?url=" + url.QueryEscape(m))
-			if !strings.Contains(page, `<dt>Rank</dt><dd class="number">`+shown+"</dd>") {
-				t.Errorf("the page of %s does not show the rank %s", m, shown)
-			}
-			if text := mustRun(t, "--data", data, "inspect", m); !strings.Contains(text, "\nrank             "+shown+"\n") && !strings.Contains(text, "\nrank             "+shown) {
-				t.Errorf("inspect %s does not show the rank %s:\n%s", m, shown, text)
-			}
-			if *own != d.Rank {
+			own := r.checkMember(m, &d)
+			if sum += own; own != d.Rank {
 				shared++
-				if !strings.Contains(page, `<dt>Rank of this URL</dt><dd class="number">`+fmt.Sprintf("%.3f", *own)) {
-					t.Errorf("the page of %s does not show its own rank", m)
-				}
 			}
 		}
 		if diff := sum - d.Rank; diff > 1e-9 || diff < -1e-9 {
 			t.Errorf("%s has the rank %v, its members %v", d.URL, d.Rank, sum)
 		}
-		var found struct{ Hits []document }
-		if err := json.Unmarshal([]byte(s.get("/api/query?per_host=0&limit=100&q="+url.QueryEscape(d.Title))), &found); err != nil {
-			t.Fatal(err)
-		}
-		for _, h := range found.Hits {
-			if h.URL == d.URL && h.Rank != d.Rank {
-				t.Errorf("%s is found with the rank %v, want %v", h.URL, h.Rank, d.Rank)
-			}
-		}
+		r.checkFound(&d)
 	}
 	if shared == 0 {
 		t.Error("no document has two members with ranks")
 	}
+	r.checkUnknown("https://never.example/")
+	r.server.stop()
+}
 
-	// Nobody has heard of it.
-	const unknown = "https://never.example/"
-	if i := inspect(nil, unknown); i.Rank != nil || i.URLRank != nil {
-		t.Errorf("an unknown URL has the rank %v", *i.Rank)
+// ranksShown checks what shows the ranks of a data directory.
+type ranksShown struct {
+	t      *testing.T
+	data   string
+	server *served
+}
+
+// rankedDocument is a document in an export, or a hit.
+type rankedDocument struct {
+	URL     string   `json:"url"`
+	Title   string   `json:"title"`
+	Rank    float64  `json:"rank"`
+	Members []string `json:"members"`
+}
+
+func (r *ranksShown) documents() (list []rankedDocument) {
+	lines := bufio.NewScanner(strings.NewReader(mustRun(r.t, "--data", r.data, "export")))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var d rankedDocument
+		r.decode(lines.Text(), &d)
+		list = append(list, d)
 	}
-	if text := mustRun(t, "--data", data, "inspect", unknown); !strings.Contains(text, "none: it was never fetched, and no known page links to it") {
-		t.Errorf("of an unknown URL inspect tells\n%s", text)
+	return list
+}
+
+func (r *ranksShown) decode(text string, into any) {
+	r.t.Helper()
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		r.t.Fatal(err)
 	}
-	if page := s.get("/doc?url=" + url.QueryEscape(unknown)); !strings.Contains(page, `<dt>Rank</dt><dd class="number"><span class="soft">none</span>`) {
-		t.Errorf("of an unknown URL the page tells\n%s", page)
+}
+
+// inspect returns what the command says about a URL, and what the server says.
+func (r *ranksShown) inspect(u string) (answers [2]struct {
+	Rank    *float64
+	URLRank *float64 `json:"url_rank"`
+}) {
+	r.decode(mustRun(r.t, "--data", r.data, "inspect", "--format", "json", u), &answers[0])
+	r.decode(r.server.get("/api/inspect?url="+url.QueryEscape(u)), &answers[1])
+	return answers
+}
+
+// checkMember checks what is shown about a member of a document, and returns its share of the rank.
+func (r *ranksShown) checkMember(member string, d *rankedDocument) float64 {
+	answers := r.inspect(member)
+	for _, i := range answers {
+		if i.Rank == nil || *i.Rank != d.Rank {
+			r.t.Errorf("%s of %s has the rank %v, want %v", member, d.URL, i.Rank, d.Rank)
+		}
 	}
-	s.stop()
+	own, shown := *answers[0].URLRank, fmt.Sprintf("%.3f", d.Rank)
+	page := r.server.get("/doc?url=" + url.QueryEscape(member))
+	if !strings.Contains(page, `<dt>Rank</dt><dd class="number">`+shown+"</dd>") {
+		r.t.Errorf("the page of %s does not show the rank %s", member, shown)
+	}
+	if text := mustRun(r.t, "--data", r.data, "inspect", member); !strings.Contains(text, "\nrank             "+shown+"\n") {
+		r.t.Errorf("inspect %s does not show the rank %s:\n%s", member, shown, text)
+	}
+	if own != d.Rank && !strings.Contains(page, `<dt>Rank of this URL</dt><dd class="number">`+fmt.Sprintf("%.3f", own)) {
+		r.t.Errorf("the page of %s does not show its own rank", member)
+	}
+	return own
+}
+
+// checkFound checks the rank of a document among the hits for its title.
+func (r *ranksShown) checkFound(d *rankedDocument) {
+	var found struct{ Hits []rankedDocument }
+	r.decode(r.server.get("/api/query?per_host=0&limit=100&q="+url.QueryEscape(d.Title)), &found)
+	for _, h := range found.Hits {
+		if h.URL == d.URL && h.Rank != d.Rank {
+			r.t.Errorf("%s is found with the rank %v, want %v", h.URL, h.Rank, d.Rank)
+		}
+	}
+}
+
+// checkUnknown checks that a URL that nobody has heard of has no rank.
+func (r *ranksShown) checkUnknown(u string) {
+	for _, i := range r.inspect(u) {
+		if i.Rank != nil || i.URLRank != nil {
+			r.t.Errorf("an unknown URL has the rank %v", *i.Rank)
+		}
+	}
+	if text := mustRun(r.t, "--data", r.data, "inspect", u); !strings.Contains(text, "none: it was never fetched, and no known page links to it") {
+		r.t.Errorf("of an unknown URL inspect tells\n%s", text)
+	}
+	if page := r.server.get("/doc?url=" + url.QueryEscape(u)); !strings.Contains(page, `<dt>Rank</dt><dd class="number"><span class="soft">none</span>`) {
+		r.t.Errorf("of an unknown URL the page tells\n%s", page)
+	}
 }
