@@ -133,6 +133,9 @@ func TestIndexBehind(t *testing.T) {
 			if c.sound != (len(said) == 0) {
 				t.Errorf("it was said: %q", said)
 			}
+			if rep, err := r.Check(t.Context(), quietly); err != nil || c.sound != (rep.Index.Repaired == "") || len(rep.Index.Problems) > 0 {
+				t.Errorf("check: %+v, %v", rep, err)
+			}
 			wantSound(t, r, want)
 			closeNow(t, r)
 			if got, err := filesSay(t, dir); err != nil || got != says {
