@@ -81,11 +81,11 @@ func waitQuiet(ctx context.Context, r *repository.Repository, req control.Reques
 	if err != nil {
 		return err
 	}
-	letters, err := r.DeadLetters(ctx)
+	dead, err := r.DeadCount(ctx)
 	if err != nil {
 		return err
 	}
-	w.Dead, w.Seconds = len(letters), time.Since(began).Seconds()
+	w.Dead, w.Seconds = totalRows(dead), time.Since(began).Seconds()
 	text := fmt.Sprintf("All work is done. (%s waited; waiting took %s.)\n", count(w.Waiting, "row"), progress.Duration(time.Since(began)))
 	if w.Dead > 0 {
 		text += fmt.Sprintf("Observers gave up on %s: see `indexer dead list`.\n", count(w.Dead, "row"))

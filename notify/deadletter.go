@@ -76,27 +76,30 @@ func decodeDeadLetter(b []byte) (DeadLetter, error) {
 	return DeadLetter{s.Observer, string(s.Row), s.Error, s.Attempts, s.Time}, nil
 }
 
-// DeadLetters lists all dead letters, by observer and row. It omits those that cannot be
+// DeadLetters lists all dead letters, as EachDeadLetter does.
+func DeadLetters(ctx context.Context, db *txn.DB) (letters []DeadLetter, err error) {
+	err = EachDeadLetter(ctx, db, func(l DeadLetter) { letters = append(letters, l) })
+	return letters, err
+}
+
+// EachDeadLetter calls fn for all dead letters, by observer and row. It omits those that cannot be
 // read, and names them in the error. It takes no timestamp, so it does not disturb Quiesce.
-func DeadLetters(ctx context.Context, db *txn.DB) ([]DeadLetter, error) {
-	var (
-		letters []DeadLetter
-		broken  []error
-	)
+func EachDeadLetter(ctx context.Context, db *txn.DB, fn func(DeadLetter)) error {
+	var broken []error
 	each := func(key string, cols []txn.Version) error {
 		l, err := decodeDeadLetter(cols[0].Data)
 		if err != nil {
 			broken = append(broken, fmt.Errorf("notify: dead letter %q: %w", strings.ReplaceAll(key, "\x00", " "), err))
 			return nil
 		}
-		letters = append(letters, l)
+		fn(l)
 		return nil
 	}
 	err := db.View(ctx, func(tx *txn.Txn) error { return tx.Scan(ctx, DeadGroup, "", "", each) })
 	if err != nil {
 		broken = append(broken, fmt.Errorf("notify: list dead letters: %w", err))
 	}
-	return letters, errors.Join(broken...)
+	return errors.Join(broken...)
 }
 
 // writeDeadLetter writes the dead letter, and then removes the notification, up to the newest

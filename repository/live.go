@@ -149,15 +149,11 @@ func treeBytes(dir string) (total int64, err error) {
 	return total, err
 }
 
-// DeadCount returns how many rows each observer has given up on.
+// DeadCount returns how many rows each observer has given up on. There may be millions.
 func (r *Repository) DeadCount(ctx context.Context) (map[string]int, error) {
-	letters, err := r.DeadLetters(ctx)
-	if err != nil {
-		return nil, err
-	}
 	n := make(map[string]int)
-	for _, l := range letters {
-		n[l.Observer]++
+	if err := notify.EachDeadLetter(ctx, r.db, func(l notify.DeadLetter) { n[l.Observer]++ }); err != nil {
+		return nil, err
 	}
 	return n, nil
 }
