@@ -85,18 +85,9 @@ type piece struct {
 func pieces(s snippet.Snippet) []piece {
 	var list []piece
 	add := func(text string, mark bool) {
-		if text == "" {
-			return
+		if text != "" {
+			list = append(list, piece{cleanPart(text), mark})
 		}
-		// Spaces at the ends of a part separate it from its neighbours, so they stay.
-		c := clean(text, len(text))
-		if strings.HasPrefix(text, " ") {
-			c = " " + c
-		}
-		if strings.HasSuffix(text, " ") {
-			c += " "
-		}
-		list = append(list, piece{c, mark})
 	}
 	at := 0
 	for _, m := range s.Marks {
@@ -106,6 +97,19 @@ func pieces(s snippet.Snippet) []piece {
 	}
 	add(s.Text[at:], false)
 	return list
+}
+
+// cleanPart cleans a part of a text. Spaces at its ends separate it from its neighbours, so they
+// stay.
+func cleanPart(text string) string {
+	c := clean(text, len(text))
+	if strings.HasPrefix(text, " ") {
+		c = " " + c
+	}
+	if c != " " && strings.HasSuffix(text, " ") {
+		c += " "
+	}
+	return c
 }
 
 // href returns a URL that is safe in a link. page.ParseURL accepts only http and https;

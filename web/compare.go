@@ -95,12 +95,14 @@ func (p *comparePage) mark() {
 	old, now := p.Old.read, p.New.read
 	plain := func(s string) string { return clean(s, maxTitle) }
 	p.Old.Title, p.New.Title, _ = differences(plain(old.Title), plain(now.Title))
-	p.Old.Text, p.New.Text, p.Cut = differences(withoutControls(old.Text), withoutControls(now.Text))
+	p.Old.Text, p.New.Text, p.Cut = differences(old.Text, now.Text)
+	for _, list := range [][]fragment{p.Old.Text, p.New.Text} {
+		for i := range list {
+			list[i].Text = cleanPart(list[i].Text)
+		}
+	}
 	p.Same = p.Old.None == "" && p.New.None == "" && old.Title == now.Title && old.Text == now.Text
 }
-
-// withoutControls removes what clean removes from short texts.
-func withoutControls(s string) string { return clean(s, len(s)) }
 
 // compareLink is the address of the comparison of two moments of a page; now is 0 for now.
 func compareLink(u page.URL, old, now uint64) string {

@@ -2,6 +2,8 @@ package web
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -50,11 +52,55 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
+// What a comparison shows is small, and so is the memory that it takes, whatever the texts say.
+func TestDifferencesAreBounded(t *testing.T) {
+	const size = 2 << 20
+	words, word := strings.Repeat("a ", size/2), strings.Repeat("x", size)
+	for name, texts := range map[string][2]string{
+		"appended":     {words, words + "b"},
+		"prepended":    {words, "b " + words},
+		"equal":        {words, words},
+		"other words":  {words, strings.Repeat("b ", size/2)},
+		"one word":     {word, word + "y"},
+		"equal word":   {word + " a", word + " b"},
+		"word at end":  {"a " + word, "b " + word},
+		"gone":         {word, ""},
+		"without ends": {strings.Repeat("灯", size/3), strings.Repeat("灯", size/3) + "塔"},
+	} {
+		before := memory()
+		old, now, _ := differences(texts[0], texts[1])
+		if took := memory() - before; took > 4<<20 {
+			t.Errorf("%s: it took %d bytes", name, took)
+		}
+		for _, list := range [][]fragment{old, now} {
+			if shown := len(spellFragments(list)); shown > 256<<10 {
+				t.Errorf("%s: it shows %d bytes", name, shown)
+			}
+		}
+	}
+}
+
+// memory returns how many bytes were allocated so far.
+func memory() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
 func FuzzWords(f *testing.F) {
 	f.Add("a  b 灯 c\n")
+	f.Add("  \xe4\xb8 a\xff 灯塔 ")
 	f.Fuzz(func(t *testing.T, s string) {
-		if got := strings.Join(wordsOf(s), ""); got != s {
+		words, _ := wordsOf(s)
+		if got := strings.Join(words, ""); got != s {
 			t.Errorf("%q became %q", s, got)
+		}
+		for _, want := range slices.Backward(words) {
+			n := lastWord(s)
+			if got := s[len(s)-n:]; got != want {
+				t.Fatalf("the last word is %q, want %q", got, want)
+			}
+			s = s[:len(s)-n]
 		}
 	})
 }
