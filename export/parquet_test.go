@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -97,20 +98,79 @@ func TestParquetReadBack(t *testing.T) {
 	}
 }
 
-// A long text is in the data and twice in the footer, but not in the header of a page: readers refuse
-// headers that are long.
-func TestParquetLongText(t *testing.T) {
-	random := testenv.Random(t)
-	text := make([]byte, 1<<20)
-	for i := range text {
-		text[i] = byte('a' + random.IntN(26))
+// longTexts returns documents with texts of a megabyte that hardly compress.
+func longTexts(random *rand.Rand, n int) []Document {
+	docs := parquetDocs(random, n)
+	for i := range docs {
+		text := make([]byte, 1<<20)
+		for j := range text {
+			text[j] = byte('a' + random.IntN(26))
+		}
+		docs[i].Text = string(text)
 	}
-	docs := parquetDocs(random, 1)
-	docs[0].Text = string(text)
+	return docs
+}
+
+// A long text is only in the data: neither in the header of a page, because readers refuse headers
+// that are long, nor in the footer, which readers read first. The column index bounds it nevertheless.
+func TestParquetLongText(t *testing.T) {
+	docs := longTexts(testenv.Random(t), 3)
 	var file bytes.Buffer
 	writeParquet(t, Sink[Document](listed{NewParquetDocuments(&file)}), docs)
-	if most := 4 * len(text); file.Len() > most {
-		t.Errorf("%d bytes for a text of %d, want at most %d", file.Len(), len(text), most)
+	if most := len(docs)<<20 + 1<<16; file.Len() > most {
+		t.Errorf("%d bytes for three texts of a MiB", file.Len())
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"text": docs[1].Text, "url": string(docs[1].URL), "content_key": docs[1].ContentKey} {
+		leaf, _ := f.Schema().Lookup(name)
+		index, err := f.RowGroups()[0].ColumnChunks()[leaf.ColumnIndex].ColumnIndex()
+		if err != nil {
+			t.Fatal(err)
+		}
+		inside := 0
+		for i := range index.NumPages() {
+			if string(index.MinValue(i).ByteArray()) <= value && value <= string(index.MaxValue(i).ByteArray()) {
+				inside++
+			}
+		}
+		if inside == 0 {
+			t.Errorf("by the column index, no page has the %s %.20q", name, value)
+		}
+	}
+}
+
+// The writer keeps nothing of the texts of earlier row groups.
+func TestParquetMemory(t *testing.T) {
+	docs := longTexts(testenv.Random(t), 4)
+	sink := NewParquetDocuments(io.Discard)
+	group := func() (heap uint64) {
+		for i := range docs {
+			if i == len(docs)-1 {
+				sink.(*parquetDocuments).rows.bytes = bytesInGroup // as if it had grown
+			}
+			if err := sink.Write(long(&docs[i])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runtime.GC()
+		runtime.GC() // what a pool has kept through the first one
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	group()
+	before, after := group(), uint64(0)
+	for range 10 {
+		after = group()
+	}
+	if most := before + 8<<20; after > most {
+		t.Errorf("%d MiB after two row groups, %d after ten more, each with 4 MiB of text", before>>20, after>>20)
+	}
+	if err := sink.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

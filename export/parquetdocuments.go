@@ -32,7 +32,7 @@ type parquetDocuments struct {
 // NewParquetDocuments writes documents as Parquet, with at most the first 8 MiB of each list
 // (listBytes).
 func NewParquetDocuments(w io.Writer) Sink[LongDocument] {
-	return &parquetDocuments{newParquet(w, documentSize), listBytes}
+	return &parquetDocuments{newParquet(w, documentSize, "text"), listBytes}
 }
 
 func documentSize(d *parquetDocument) int {
