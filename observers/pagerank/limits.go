@@ -5,11 +5,12 @@ import "cmp"
 // Limits bounds what one run of pushes does. It leaves the rest for the next run. A field
 // that is zero has its default.
 type Limits struct {
-	// States is how many rank states a run holds in memory before it reads no more. The
-	// links of one page may exceed it. Default: 4,194,304, for which Within asks for 3
-	// GiB of memory. What a full run leaves comes back a batch of nodes at a time, and
-	// each batch reads many of the same states again. So the limit should exceed the part
-	// of the graph that a burst of changes reaches: in a load, that is most of it.
+	// States is how many rank states a run holds in memory before it reads no more, or
+	// fewer if their names have more than 160 bytes on average. The links of one page may
+	// exceed it. Default: 4,194,304, for which Within asks for 3 GiB of memory. What a full
+	// run leaves comes back a batch of nodes at a time, and each batch reads many of the
+	// same states again. So the limit should exceed the part of the graph that a burst of
+	// changes reaches: in a load, that is most of it.
 	States int
 	// Pushed is how many times a run passes a residual along an edge. Default:
 	// 256,000,000, about eight seconds.
@@ -32,6 +33,9 @@ type Limits struct {
 // bytesPerState is about what a node and its edges take in memory, once as read and once
 // as about to be written.
 const bytesPerState = 250
+
+// bytesPerName is how much of that the name of a node may take on average.
+const bytesPerName = 160
 
 // bytesPerNewEdge is about what an edge takes until it is written.
 const bytesPerNewEdge = 50

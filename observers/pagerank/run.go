@@ -55,7 +55,7 @@ func (r *Run) Full() bool { return r.full() || r.newEdges >= r.limits.NewEdges }
 
 // full reports whether the run may read no more states.
 func (r *Run) full() bool {
-	return len(r.nodes) >= r.limits.States || len(r.edges) >= 16*r.limits.States
+	return len(r.nodes) >= r.limits.States || len(r.edges) >= 16*r.limits.States || len(r.names) >= bytesPerName*r.limits.States
 }
 
 // Update brings a node's edges up to date: old has its targets as stored, now those that

@@ -234,6 +234,20 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestLongNames: a run holds fewer states if the names of nodes are long.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 4*bytesPerName-3)
+	now := make(map[string][]string)
+	for i := range 100 {
+		now[fmt.Sprintf("a%02d", i)+long] = []string{fmt.Sprintf("b%02d", i) + long}
+	}
+	_, left, err := newMemory().update(t.Context(), 1e-6, Limits{States: 80}, now)
+	if want := len(now) - 80/4/2; err != nil || len(left) != want { // an update reads two states
+		t.Errorf("%d nodes left, %v, want %d", len(left), err, want)
+	}
+}
+
 func sum(list []int) (n int) {
 	for _, v := range list {
 		n += v
