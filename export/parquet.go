@@ -71,7 +71,7 @@ var aboveAll = []byte{0xff}
 // cutBounds corrects the column index of the last row group, which the writer keeps until Close. Its
 // values are prefixes of bounds, and keep these bounds in memory: of a text that is a page of its own,
 // all of it, twice. The bounds of long texts are empty, because they were skipped. As the upper bound,
-// that would be wrong.
+// that would be wrong. (The library promises File only after Close; tests check that it serves before.)
 func (p *parquetSink[T]) cutBounds() {
 	for column, c := range p.out.File().ColumnIndexes() {
 		for page := range c.MaxValues {

@@ -1,8 +1,8 @@
 package verify
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -32,7 +32,7 @@ func RunParts(ctx context.Context, r *repository.Repository, parts int, tell fun
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	rep, err := compare(ctx, q, parts, tell)
-	if err := cmp.Or(err, q.Close()); err != nil {
+	if err := errors.Join(err, q.Close()); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	return rep, nil
