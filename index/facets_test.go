@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,6 +110,42 @@ func TestFacetsOfPartialMatches(t *testing.T) {
 			if !reflect.DeepEqual(res.Facets, first) {
 				t.Errorf("%s at %d: facets %+v, and on the first page %+v", q, o.Offset, res.Facets, first)
 			}
+		}
+	}
+}
+
+// TestFacetsOfOtherWords: documents that only other words name also count, for values whose filters leave them.
+func TestFacetsOfOtherWords(t *testing.T) {
+	w := openTestWriter(t, t.TempDir())
+	n := 0
+	add := func(documents int, site, title, text string) {
+		for range documents {
+			u := page.URL(fmt.Sprintf("http://%s/%d.txt", site, n))
+			apply(t, w, Upsert(&Document{Cluster: key(string(u)), Seq: 1, URL: u, Language: "en", Title: title, Text: fmt.Sprintf("%s word%d", text, n)}))
+			n++
+		}
+	}
+	add(1, "all.example", "Page", "delete a picture")
+	add(6, "other.example", "Remove image", "something") // with site:other.example, nothing is found
+	add(3, "some.example", "Page", "a picture")
+	add(2, "some.example", "Remove image", "something")
+	r := openTestReader(t, w.dir)
+	find := func(q string) *search.Results {
+		t.Helper()
+		res, err := r.Search(t.Context(), q, search.Options{Facets: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	res := find("delete picture")
+	f := res.Facets
+	if got, want := fmt.Sprint(res.Total, f.Sites, f.Languages, f.Types), "12 [{some.example site:some.example 5} {all.example site:all.example 1}] [{en lang:en 12}] [{txt filetype:txt 12}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	for _, v := range slices.Concat(f.Sites, f.Languages, f.Types) {
+		if n := find("delete picture " + v.Filter).Total; n != v.Documents {
+			t.Errorf("%s: %d documents, and the facet says %d", v.Filter, n, v.Documents)
 		}
 	}
 }

@@ -19,7 +19,8 @@ type WriterOptions struct {
 	Sync bool
 }
 
-// Writer is the one writer of an index. All methods are safe for concurrent use.
+// Writer is the one writer of an index. All methods are safe for concurrent use, except that one
+// goroutine calls Behind and CaughtUp.
 type Writer struct {
 	dir, path string
 	lock      *writerLock // nil for OpenNext

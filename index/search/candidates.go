@@ -24,6 +24,8 @@ type search struct {
 	partial int                   // documents without all the words that addPartial added to the first tier
 	others  []string              // the addresses of documents that other words name (otherwise.go)
 	fronts  int                   // front pages without all the words in the first tier (frontpage.go)
+
+	unmatched []string // those of others that the second tier does not match
 }
 
 // Candidates are the hits in their final order, as far as the page needs them. They come in

@@ -17,8 +17,8 @@ import (
 // and file type. The values are those of the best candidates, because listing those of all
 // matches would read all of them. Their documents are counted among all
 // matches, or among the candidates if there are too many matches. Documents without all the
-// words that compete with those that have them (addPartial) count for all properties but the
-// year. A property by which the query is already narrowed has no values ([query.NarrowedBy]).
+// words that compete with those that have them (addPartial, addOtherwise) count for all properties
+// but the year. A property by which the query is already narrowed has no values ([query.NarrowedBy]).
 type Facets struct {
 	Sites     []Facet `json:"sites"`
 	Languages []Facet `json:"languages"`
@@ -60,10 +60,12 @@ func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error)
 	if s.res.AllWords < FillBelow && s.res.Total > s.res.AllWords {
 		b = s.fill
 	}
-	var others []candidate // besides the matches
-	if b == query.AllWords {
-		others = slices.DeleteFunc(bestDocuments(found, math.MaxInt), func(c candidate) bool { return !c.partial })
-	}
+	others := slices.DeleteFunc(bestDocuments(found, math.MaxInt), func(c candidate) bool { // those that do not match
+		if b == query.AllWords {
+			return !c.partial
+		}
+		return !slices.Contains(s.unmatched, string(c.url))
+	})
 	if err := s.countFacets(ctx, b, others, f); err != nil {
 		return nil, err
 	}
@@ -104,6 +106,9 @@ func (s *search) countFacets(ctx context.Context, b query.Breadth, others []cand
 		for i := range list {
 			v := &list[i]
 			v.Documents, counts = counts[0], counts[1:]
+			if v.Documents == 0 && b != query.AllWords {
+				continue // without a document that has a word of the query, a search looks for no other words
+			}
 			for j := range others {
 				if k.has(&others[j], v.Value) {
 					v.Documents++

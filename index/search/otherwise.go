@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 
 	"github.com/webindexer/indexer/index/query"
 )
@@ -56,11 +57,14 @@ func (s *search) addOtherwise(ctx context.Context, t *tier) error {
 	return nil
 }
 
-// othersWithout counts the documents that addOtherwise added and that do not match an expression.
+// othersWithout counts the documents that addOtherwise added and that do not match an expression,
+// and notes them in unmatched.
 func (s *search) othersWithout(ctx context.Context, expr *query.Expr) (int, error) {
 	if len(s.others) == 0 {
 		return 0, nil
 	}
 	match, err := s.from.among(ctx, s.matching(expr), s.others, s.opts.Weights)
-	return len(s.others) - len(match), err
+	matching := addresses(match)
+	s.unmatched = slices.DeleteFunc(slices.Clone(s.others), func(u string) bool { return slices.Contains(matching, u) })
+	return len(s.unmatched), err
 }
