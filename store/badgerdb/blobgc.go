@@ -50,13 +50,20 @@ const (
 // collectBlobs makes passes until the context ends.
 func (db *DB) collectBlobs(ctx context.Context) {
 	for sleep.For(ctx, blobPassEvery) == nil {
-		if waste := db.blobs.waste.Load(); waste < leastWaste || waste < db.blobs.total.Load()/3 {
+		if !db.blobs.passDue() {
 			continue
 		}
 		if err := db.passBlobs(ctx); err != nil && ctx.Err() == nil {
 			db.tables.log.Warnf("collecting waste in blob files: %v", err)
 		}
 	}
+}
+
+// passDue reports whether there is enough waste for a pass. If the last pass found no file with
+// enough of it, because it is spread evenly, the next one waits until there is an eighth more.
+func (b *blobs) passDue() bool {
+	waste, futile := b.waste.Load(), b.futile.Load()
+	return waste >= b.leastWaste && waste >= b.total.Load()/3 && waste >= futile+futile/8
 }
 
 // passBlobs makes one pass. After an error, the next one waits until the files have grown. If the
@@ -131,8 +138,10 @@ func (db *DB) collectBlobsOnce(ctx context.Context, waste float64) error {
 	}
 	if len(victims) == 0 {
 		db.noteWaste(usage)
+		db.blobs.futile.Store(db.blobs.waste.Load())
 		return nil
 	}
+	db.blobs.futile.Store(0)
 	if err := db.moveBlobs(ctx, victims); err != nil {
 		return fmt.Errorf("move values out of blob files: %w", err)
 	}

@@ -41,8 +41,9 @@ import (
 //
 // Damage never looks like a missing value or a different one: the pointer has the checksum.
 type blobs struct {
-	dir       string
-	fileBytes int64
+	dir        string
+	fileBytes  int64
+	leastWaste int64 // for a pass (blobgc.go)
 
 	mu    sync.RWMutex // of files
 	files map[uint32]*blobFile
@@ -50,6 +51,7 @@ type blobs struct {
 	newest  *blobFile    // guarded by the committer's writeMu, and by syncing where it changes; nil before the first
 	total   atomic.Int64 // bytes in all files
 	waste   atomic.Int64 // about how many of them no pointer leads to
+	futile  atomic.Int64 // the waste when a pass found no file to collect, 0 if the last one did find one
 	written atomic.Int64 // bytes appended since the table was opened
 	synced  atomic.Int64 // of them, those that are on the disk
 	syncing sync.Mutex
@@ -103,7 +105,7 @@ func blobSum(value []byte) uint32 { return crc32.Checksum(value, castagnoli) }
 // not synced to the disk. openBlobs syncs them, because Badger is about to write tables
 // that point to them.
 func openBlobs(dir string) (b *blobs, err error) {
-	b = &blobs{dir: filepath.Join(dir, blobsDir), fileBytes: blobFileBytes, files: map[uint32]*blobFile{}, due: make(chan struct{}, 1)}
+	b = &blobs{dir: filepath.Join(dir, blobsDir), fileBytes: blobFileBytes, leastWaste: leastWaste, files: map[uint32]*blobFile{}, due: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.close())

@@ -405,6 +405,46 @@ func TestWasteEstimate(t *testing.T) {
 	}
 }
 
+// TestPassThatFindsNothing: if waste is spread evenly, so that no file has enough of it to be
+// collected, the next pass waits until there is more.
+func TestPassThatFindsNothing(t *testing.T) {
+	db := openTest(t, t.TempDir(), Options{BlobBytes: 8, MinFreeBytes: -1})
+	defer closeTest(t, db)
+	db.stopCollecting() // the test makes the passes
+	db.blobs.fileBytes, db.blobs.leastWaste = 1<<14, 1
+	const rows = 3000
+	for i := range rows {
+		mustMutate(t, db, fmt.Sprint("row", i), mutation("data", "c", 1, strings.Repeat("v", 100)))
+	}
+	remove := func(from, to int) { // of each 25 rows
+		for i := range rows {
+			if n := i % 25; n >= from && n < to {
+				mustMutate(t, db, fmt.Sprint("row", i), store.Mutation{Op: store.Delete, Group: "data", Column: []byte("c"), TS: 1})
+			}
+		}
+	}
+	for _, step := range []struct {
+		from, to      int
+		due, collects bool
+	}{{0, 8, false, false}, {8, 9, true, false}, {9, 9, false, false}, {9, 11, true, true}} {
+		remove(step.from, step.to)
+		due := db.blobs.passDue()
+		if due != step.due {
+			t.Errorf("%d of 25 values are waste: a pass is due: %v", step.to, due)
+		}
+		if !due {
+			continue
+		}
+		before := db.blobs.total.Load()
+		if err := db.passBlobs(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if collected := db.blobs.total.Load() < before; collected != step.collects {
+			t.Errorf("%d of 25 values are waste: a pass has collected: %v", step.to, collected)
+		}
+	}
+}
+
 func FuzzPointer(f *testing.F) {
 	f.Add(pointer{1, 2, 3, 4}.append(nil))
 	f.Add([]byte{blobPointer})
