@@ -73,7 +73,8 @@ func TestMovedWhileOpen(t *testing.T) {
 	if !child {
 		return
 	}
-	db := openTest(t, dir, Options{})
+	small := Options{MemoryBytes: 1} // the logs are copied, with all their zeros
+	db := openTest(t, dir, small)
 	mustMutate(t, db, "row", mutation("data", "c", 1, "v"))
 	db.verify.stop() // it replaces a file
 	moved := dir + "-moved"
@@ -96,7 +97,7 @@ func TestMovedWhileOpen(t *testing.T) {
 		t.Errorf("files %s; before %s", after, before)
 	}
 	for _, dir := range []string{moved, dir} {
-		db := openTest(t, copyOpen(t, dir), Options{})
+		db := openTest(t, copyOpen(t, dir), small)
 		if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
