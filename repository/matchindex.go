@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/humanize"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/store"
 )
@@ -101,7 +102,7 @@ func (r *Repository) openFiles(ctx context.Context) (why string, err error) {
 	switch n := w.Opened().Documents; {
 	case w.ID() == known || known != "" && w.Succeeds() == known:
 	case n > 0:
-		return "", fmt.Errorf("%w: %s holds %d documents that this store did not write", ErrOtherIndex, r.files.dir, n)
+		return "", fmt.Errorf("%w: %s holds %s that this store did not write", ErrOtherIndex, r.files.dir, humanize.Count(n, "document"))
 	case known == "":
 		other, err := r.readOtherID(ctx)
 		if err != nil {

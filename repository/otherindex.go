@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/humanize"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/snapshot"
@@ -89,7 +90,7 @@ func (r *Repository) openOther(ctx context.Context, opts Options) error {
 		why = "the index is missing"
 	case have.ID == "":
 	case have.ID != known && have.State.Documents > 0:
-		return fmt.Errorf("%w: it holds %d documents that this store did not export", ErrOtherIndex, have.State.Documents)
+		return fmt.Errorf("%w: it holds %s that this store did not export", ErrOtherIndex, humanize.Count(have.State.Documents, "document"))
 	case have.ID == known && why == "":
 		r.files.use(r.other)
 		return r.catchUpOther(ctx, have.State)

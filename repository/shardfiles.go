@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/humanize"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/page"
@@ -54,7 +55,7 @@ func (s *indexShards) openFiles(ctx context.Context, sh *indexShard) (why string
 	switch n := w.Opened().Documents; {
 	case w.Succeeds() == sh.known:
 	case n > 0:
-		return "", fmt.Errorf("%w: %s holds %d documents that are not those of this shard: move it away, or delete it", ErrOtherIndex, sh.files.dir, n)
+		return "", fmt.Errorf("%w: %s holds %s that this shard did not write: move it away, or delete it", ErrOtherIndex, sh.files.dir, humanize.Count(n, "document"))
 	default:
 		return "the files are empty", nil
 	}
