@@ -89,7 +89,7 @@ func (o *Options) draw(id int) document {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	res, err := measure.InTemp(func(dir string) (*Result, error) { return run(ctx, dir, o) })
 	if err != nil {
-		return nil, fmt.Errorf("bench clustering: %w", err)
+		return nil, fmt.Errorf("clustering: %w", err)
 	}
 	return res, nil
 }

@@ -80,7 +80,7 @@ func Run(ctx context.Context, o Options) (_ *Result, err error) {
 		for _, side := range sides {
 			r, err := s.crawled(ctx, side)
 			if err != nil {
-				return nil, fmt.Errorf("bench crawl: %w", err)
+				return nil, fmt.Errorf("crawl: %w", err)
 			}
 			side.add(r)
 		}
@@ -146,7 +146,7 @@ func (res *Result) end(sides []*Side) {
 // Text is the result as people read it.
 func (res *Result) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d pages, %d requests at a time, %d rounds\n", res.Pages, res.Concurrency, len(res.Ours))
+	fmt.Fprintf(&b, "%d pages, %d requests at a time; rounds: %d\n", res.Pages, res.Concurrency, len(res.Ours))
 	fmt.Fprintf(&b, "%-11s %8s %12s %12s\n", "", "pages/s", "CPU ms/page", "server's")
 	for _, side := range res.Sides {
 		fmt.Fprintf(&b, "%-11s %8.0f %12.2f %12.2f  %s\n", side.Name, side.Rate, side.CPU, side.Server, side.What)

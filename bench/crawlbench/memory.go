@@ -55,7 +55,7 @@ func Memory(ctx context.Context, o Options) (*MemoryResult, error) {
 		})
 	}})
 	if err != nil {
-		return nil, fmt.Errorf("bench crawl: %w", err)
+		return nil, fmt.Errorf("crawl: %w", err)
 	}
 	res.Seconds, res.Stages = r.Took.Seconds(), measure.WithShares(r.Stages)
 	res.Rate = float64(r.Pages) / res.Seconds

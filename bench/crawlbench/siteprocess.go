@@ -26,7 +26,7 @@ func (s *site) shape() string { return fmt.Sprintf("%d,%d,%d,%d", s.pages, s.lin
 func ServeSite(ctx context.Context, shape string, in io.Reader, out io.Writer) error {
 	var pages, links, tree, size int
 	if n, _ := fmt.Sscanf(shape, "%d,%d,%d,%d", &pages, &links, &tree, &size); n != 4 || pages < 1 || links < 0 || tree < 0 || size < 0 {
-		return fmt.Errorf("bench site: %q is not PAGES,LINKS,TREE,BYTES", shape)
+		return fmt.Errorf("site: %q is not PAGES,LINKS,TREE,BYTES", shape)
 	}
 	return newSite(pages, links, tree, size).serve(func(seed string) error {
 		if _, err := fmt.Fprintln(out, seed); err != nil {

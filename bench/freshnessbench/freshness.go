@@ -56,7 +56,7 @@ type Row struct {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	res, err := measure.InTemp(func(dir string) (*Result, error) { return run(ctx, dir, o) })
 	if err != nil {
-		return nil, fmt.Errorf("bench freshness: %w", err)
+		return nil, fmt.Errorf("freshness: %w", err)
 	}
 	return res, nil
 }

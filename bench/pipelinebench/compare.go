@@ -61,7 +61,7 @@ func Compare(ctx context.Context, o CompareOptions) (*Comparison, error) {
 			i := (turn + round) % 2
 			side, err := measure.InTemp(func(dir string) (*Side, error) { return o.side(ctx, i == 1, dir) })
 			if err != nil {
-				return nil, fmt.Errorf("bench compare: %w", err)
+				return nil, fmt.Errorf("compare: %w", err)
 			}
 			sides[i] = append(sides[i], side)
 			fmt.Fprintf(o.Log, "round %d: %s  %.2f s of processor time\n", round+1, []string{"old", "new"}[i], side.CPU)

@@ -52,7 +52,7 @@ func RunGrowth(ctx context.Context, o GrowthOptions) (*Growth, error) {
 	return measure.InTemp(func(dir string) (*Growth, error) {
 		g := &growing{GrowthOptions: o, dir: dir, base: filepath.Join(dir, "base")}
 		if err := g.run(ctx); err != nil {
-			return nil, fmt.Errorf("bench pipeline: %w", err)
+			return nil, fmt.Errorf("pipeline: %w", err)
 		}
 		return &Growth{g.steps}, nil
 	})

@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 				return apart(ctx, SideOptions{Kind: kinds[i], Dir: dir, Files: o.Files, Profile: profileFor(kinds[i], o.Profile)}, o.Settings)
 			})
 			if err != nil {
-				return nil, fmt.Errorf("bench pipeline: %w", err)
+				return nil, fmt.Errorf("pipeline: %w", err)
 			}
 			s := &sides[i]
 			s.Kind, s.Last = kinds[i], side

@@ -11,7 +11,7 @@ import (
 // Text is the result as people read it.
 func (r *Result) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d responses, %d rounds, medians\n", r.Pages, len(r.Sides[0].CPU))
+	fmt.Fprintf(&b, "%d responses, medians; rounds: %d\n", r.Pages, len(r.Sides[0].CPU))
 	b.WriteString("            ms of CPU a response  × plain  responses/s  MB written  kept  ratio  allocated MB  resident MB  + mapped\n")
 	for _, s := range r.Sides {
 		l := s.Last

@@ -76,7 +76,7 @@ func (q Quantile) over(base Quantile) *Quantile {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	res, err := measure.InTemp(func(dir string) (*Result, error) { return run(ctx, dir, &o) })
 	if err != nil {
-		return nil, fmt.Errorf("bench query: %w", err)
+		return nil, fmt.Errorf("query: %w", err)
 	}
 	return res, nil
 }

@@ -62,7 +62,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	for _, n := range o.Sizes {
 		s, err := measure.InTemp(func(dir string) (*SizeResult, error) { return runSize(ctx, dir, n, &o) })
 		if err != nil {
-			return nil, fmt.Errorf("bench rank: %d URLs: %w", n, err)
+			return nil, fmt.Errorf("rank: %d URLs: %w", n, err)
 		}
 		res.Sizes = append(res.Sizes, *s)
 	}

@@ -84,7 +84,7 @@ type Miss struct {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	res, err := measure.InTemp(func(dir string) (*Result, error) { return run(ctx, dir, o) })
 	if err != nil {
-		return nil, fmt.Errorf("bench relevance: %w", err)
+		return nil, fmt.Errorf("relevance: %w", err)
 	}
 	return res, nil
 }

@@ -64,7 +64,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			n := (i + round) % len(o.Modes) // not always in the same order
 			m, err := measure.InTemp(func(dir string) (Mode, error) { return o.load(ctx, dir, o.Modes[n]) })
 			if err != nil {
-				return nil, fmt.Errorf("bench render: mode %s: %w", o.Modes[n], err)
+				return nil, fmt.Errorf("render: mode %s: %w", o.Modes[n], err)
 			}
 			res.Responses = m.responses
 			runs[n] = append(runs[n], m)

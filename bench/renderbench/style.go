@@ -59,7 +59,7 @@ const (
 func RunStyle(ctx context.Context, o StyleOptions) (*StyleResult, error) {
 	res, err := measure.InTemp(func(dir string) (*StyleResult, error) { return runStyle(ctx, dir, o) })
 	if err != nil {
-		return nil, fmt.Errorf("bench render: %w", err)
+		return nil, fmt.Errorf("render: %w", err)
 	}
 	return res, nil
 }

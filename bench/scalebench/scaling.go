@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		for _, n := range o.Workers {
 			row, err := measure.InTemp(func(dir string) (Row, error) { return o.measure(ctx, dir, work, n) })
 			if err != nil {
-				return nil, fmt.Errorf("bench scaling: %s with %d workers: %w", work, n, err)
+				return nil, fmt.Errorf("scaling: %s with %d workers: %w", work, n, err)
 			}
 			res.Rows = append(res.Rows, row)
 			last := &res.Rows[len(res.Rows)-1]

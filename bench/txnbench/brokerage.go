@@ -61,7 +61,7 @@ func Brokerage(ctx context.Context, o BrokerageOptions) (rows []BrokerageRow, er
 		for _, commission := range []string{commissionDirect, commissionSide, commissionNone} {
 			r, err := measure.InTemp(func(dir string) (BrokerageRow, error) { return brokerage(ctx, dir, mode, commission, o) })
 			if err != nil {
-				return nil, fmt.Errorf("bench txn brokerage: commission: %s: %w", commission, err)
+				return nil, fmt.Errorf("txn brokerage: commission: %s: %w", commission, err)
 			}
 			rows = append(rows, r)
 			fmt.Fprintln(o.Log, r.String())

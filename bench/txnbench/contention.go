@@ -57,7 +57,7 @@ func Contention(ctx context.Context, o ContentionOptions) (rows []ContentionRow,
 		for _, path := range []string{"mutex per row", "one-phase", "two-phase"} {
 			r, err := measure.InTemp(func(dir string) (ContentionRow, error) { return contention(ctx, dir, path, n, o) })
 			if err != nil {
-				return nil, fmt.Errorf("bench txn contention: %s, %d rows: %w", path, n, err)
+				return nil, fmt.Errorf("txn contention: %s, %d rows: %w", path, n, err)
 			}
 			if path == "mutex per row" {
 				base = r.Rate

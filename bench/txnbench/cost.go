@@ -60,7 +60,7 @@ func Cost(ctx context.Context, o CostOptions) ([]CostRow, error) {
 		return rows, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("bench txn cost: %w", err)
+		return nil, fmt.Errorf("txn cost: %w", err)
 	}
 	return rows, nil
 }

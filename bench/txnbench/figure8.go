@@ -85,7 +85,7 @@ func Figure8(ctx context.Context, o Figure8Options) (*Figure8Result, error) {
 				return nil, figure8(ctx, dir, newCells(n, size), d.name, o, res)
 			})
 			if err != nil {
-				return nil, fmt.Errorf("bench txn: values of %d bytes, %s: %w", size, d.name, err)
+				return nil, fmt.Errorf("txn: values of %d bytes, %s: %w", size, d.name, err)
 			}
 		}
 	}

@@ -70,7 +70,7 @@ type latency struct {
 func Latency(ctx context.Context, o LatencyOptions) (*LatencyResult, error) {
 	res, err := measure.InTemp(func(dir string) (*LatencyResult, error) { return measureLatency(ctx, dir, o) })
 	if err != nil {
-		return nil, fmt.Errorf("bench txn latency: %w", err)
+		return nil, fmt.Errorf("txn latency: %w", err)
 	}
 	return res, nil
 }

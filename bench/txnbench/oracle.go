@@ -56,7 +56,7 @@ func Oracle(ctx context.Context, o OracleOptions) ([]OracleRow, error) {
 		return rows, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("bench txn oracle: %w", err)
+		return nil, fmt.Errorf("txn oracle: %w", err)
 	}
 	return rows, nil
 }
