@@ -150,5 +150,5 @@ func (j *job) run(ctx context.Context) (pages int, size int64, err error) {
 
 // Text is the result as people read it.
 func (r *Result) Text() string {
-	return fmt.Sprintf("%d responses, %d files in %s, %.1f MB\n", r.Pages, len(r.Files), filepath.Dir(r.Files[0]), float64(r.Bytes)/1e6)
+	return fmt.Sprintf("%d responses in %s, %.1f MB; files: %d\n", r.Pages, filepath.Dir(r.Files[0]), float64(r.Bytes)/1e6, len(r.Files))
 }
