@@ -157,9 +157,3 @@ func (h hitView) Dir() string {
 
 // Copy is the address of the page with the stored copy of a result.
 func (h hitView) Copy() string { return viewLink(h.Hit.URL, 0) }
-
-// Page is the number of the page of results.
-func (p *searchPage) Page() int { return (p.Pager.From-1)/perPage + 1 }
-
-// None reports whether a search has no results on this page.
-func (p *searchPage) None() bool { return p.Results != nil && len(p.Hits) == 0 }
