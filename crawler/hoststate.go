@@ -101,7 +101,7 @@ func (h *host) encode() []byte {
 		Version: hostStateVersion, Saved: time.Now(), Robots: h.policy,
 		Response: h.pace.response, CrawlDelay: h.pace.crawlDelay,
 		Failures: h.pace.failures, Until: h.pace.until, Why: h.pace.why, AskedUntil: h.pace.asked,
-		Address: h.addr, Answered: h.answered, SitemapsRead: h.aux.read, Feeds: h.aux.feeds, Soft: h.soft.SoftNotFound, Detours: h.detours,
+		Address: h.addr, Answered: h.answered, SitemapsRead: h.aux.read, Feeds: h.aux.feeds, Soft: h.soft.stored(), Detours: h.detours,
 		Held: h.held, Recheck: h.recheck.wanted, RecheckAfter: h.recheck.after, Sentinel: h.sentinel, Claims: h.claims, Icons: h.icons.named,
 	})
 	if err != nil {

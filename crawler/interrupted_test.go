@@ -295,3 +295,30 @@ func TestRequestsOfAFailedVisit(t *testing.T) {
 		}
 	})
 }
+
+// A run that ends between a host's probes has learned nothing from them. The next run makes them
+// again, and does not index what says "not found".
+func TestInterruptOfProbes(t *testing.T) {
+	const sorry = "<title>Oops</title>We are sorry, there is nothing at all to be found here, please go to our home page."
+	for _, after := range []time.Duration{2 * time.Second, 3 * time.Second} { // before the first, before the second
+		synctest.Test(t, func(t *testing.T) {
+			w, f := newWeb(), newFrontier("https://a.example/")
+			parseWeb(t, w, "https://a.example/ 200 links=/1,/missing\nhttps://a.example/1 200 page=one\nhttps://a.example/robots.txt 404")
+			w.dynamic = func(page.URL) (answer, bool) {
+				return answer{status: 200, body: sorry, header: http.Header{"Content-Type": {"text/html"}}}, true
+			}
+			ctx, interrupt := context.WithCancel(t.Context())
+			time.AfterFunc(after, interrupt)
+			for _, ctx := range []context.Context{ctx, t.Context()} {
+				c := New(Options{Seed: 1}, f, w, nil)
+				f.wake = c.Wake
+				if err := c.Run(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if e := f.entries["https://a.example/missing"]; e.job.Visits != 1 || e.index != "" {
+				t.Errorf("interrupted after %v: %+v", after, e)
+			}
+		})
+	}
+}

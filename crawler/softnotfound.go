@@ -176,6 +176,16 @@ func (s *softNotFound) giveUp() {
 	s.first, s.Asked = nil, time.Time{}
 }
 
+// stored is what to store. Probes that are queued or under way do not outlive this stay in memory,
+// so the next stay makes them again, as after giveUp.
+func (s *softNotFound) stored() SoftNotFound {
+	state := s.SoftNotFound
+	if s.under > 0 {
+		state.Asked = time.Time{}
+	}
+	return state
+}
+
 // toTakeBack returns the suspects that may be taken back now.
 func (h *host) toTakeBack() (list []page.URL) {
 	if !h.soft.usable() {
