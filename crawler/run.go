@@ -127,6 +127,7 @@ func (c *Crawler) quiesce() {
 			c.cancelQuiesce()
 			c.quiescing = false
 			if err != nil && !canceled {
+				c.quiescent = false // a crawl that pauses calls it again
 				return fmt.Errorf("crawler: wait until new URLs are found: %w", err)
 			}
 			return nil

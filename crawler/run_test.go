@@ -251,6 +251,43 @@ func TestQuiesceFails(t *testing.T) {
 	})
 }
 
+// If Quiesce fails because the disk is full, Run calls it again after the pause: what was loaded
+// may still lead to new URLs.
+func TestQuiesceFailsWhileTheCrawlPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/0")
+		chain(t, w, "https://a.example", 1, 100*time.Millisecond)
+		var full time.Time
+		var late []string
+		var c *Crawler
+		o := Options{Paused: func() string {
+			if time.Now().Before(full) {
+				return "the disk is full"
+			}
+			return ""
+		}}
+		o.Quiesce = func(context.Context) error {
+			if full.IsZero() {
+				full = time.Now().Add(5 * time.Second)
+				return errors.New("no space left on device")
+			}
+			for _, h := range late {
+				c.Wake(h)
+			}
+			late = nil
+			return nil
+		}
+		c = newCrawler(o, f, w, nil)
+		f.wake = func(host string) { late = append(late, host) }
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if list := f.list(); len(list) != 2 || list[1].job.Visits != 1 {
+			t.Errorf("%d URLs are known; the last one: %+v", len(list), list[len(list)-1].job)
+		}
+	})
+}
+
 // A crawl with Follow fetches URLs that are added when nothing is due.
 func TestFollowWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
