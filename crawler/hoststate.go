@@ -126,6 +126,9 @@ func (h *host) restore(s HostState, group *robots.Group, started time.Time) {
 		if h.policy.Failures > 0 {
 			h.policy.Until = time.Time{}
 		}
+		if h.policy.Verdict == robots.Follow { // robots.txt may redirect elsewhere by now, or no more
+			h.policy.Verdict, h.policy.Next, h.policy.Hops = robots.Unknown, "", 0
+		}
 	}
 	h.addr, h.answered = s.Address, s.Answered
 	h.aux.read, h.aux.feeds, h.aux.stored = s.SitemapsRead, s.Feeds, len(s.Feeds)

@@ -322,3 +322,25 @@ func TestInterruptOfProbes(t *testing.T) {
 		})
 	}
 }
+
+// A run ends between a robots.txt that redirects and the target. By the next run, robots.txt is a
+// file of its own: that one is asked for and obeyed, not the old target.
+func TestInterruptOfRobotsRedirect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, f := newWeb(), newFrontier("https://a.example/")
+		parseWeb(t, w, "https://a.example/ 200 page=home\nhttps://a.example/robots.txt 301 location=/old\n"+
+			"https://a.example/robots.txt 200\n  User-agent: *\n  Disallow: /")
+		ctx, interrupt := context.WithCancel(t.Context())
+		time.AfterFunc(500*time.Millisecond, interrupt)
+		for _, ctx := range []context.Context{ctx, t.Context()} {
+			if err := newCrawler(Options{}, f, w, nil).Run(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, x := range w.byStart() {
+			if x.url != "https://a.example/robots.txt" {
+				t.Errorf("%s was requested", x.url)
+			}
+		}
+	})
+}
