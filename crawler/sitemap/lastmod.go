@@ -54,13 +54,14 @@ const maxTime = 64
 // one without a day means the first of the month.
 func parseTime(s string) (time.Time, error) {
 	if len(s) <= maxTime {
+		w3c, rss := w3cText(s), rssText(s)
 		for _, layout := range w3cLayouts {
-			if t, err := time.Parse(layout, w3cText(s)); err == nil && t.Year() > 0 {
+			if t, err := time.Parse(layout, w3c); err == nil && t.Year() > 0 {
 				return t.UTC(), nil
 			}
 		}
 		for _, layout := range rssLayouts {
-			if t, err := time.Parse(layout, rssText(s)); err == nil {
+			if t, err := time.Parse(layout, rss); err == nil {
 				return t.UTC(), nil
 			}
 		}
