@@ -3,6 +3,7 @@ package crawler
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"testing"
 	"testing/synctest"
@@ -125,4 +126,24 @@ func TestNewHostAfterKill(t *testing.T) {
 			t.Errorf("%s was requested %v after %s", calls[1].url, gap, calls[0].url)
 		}
 	})
+}
+
+// With several requests at a time, a host fails and then asks to be left alone for a moment. It
+// has not asked for all of the time for which it is left alone: the next run need not wait for that.
+func TestAskedForLessThanTheBackoff(t *testing.T) {
+	var o Politeness
+	o.setDefaults()
+	rng := rand.New(rand.NewPCG(1, 1))
+	failed := exchange{status: 500, start: epoch, end: epoch, againstHost: true}
+	p := pace{failures: 20}
+	p.observe(&o, failed, rng)
+	until := p.until
+	p.observe(&o, exchange{status: 301, start: epoch, end: epoch, retryAfter: time.Second}, rng)
+	if want := epoch.Add(time.Second); !p.asked.Equal(want) || !p.until.Equal(until) || until.Before(epoch.Add(time.Minute)) {
+		t.Errorf("asked until %v, left alone until %v; want %v, %v", p.asked, p.until, want, until)
+	}
+	p.observe(&o, exchange{status: 301, start: epoch, end: epoch, retryAfter: time.Millisecond}, rng)
+	if want := epoch.Add(time.Second); !p.asked.Equal(want) {
+		t.Errorf("a shorter time takes the place of a longer one: %v", p.asked)
+	}
 }

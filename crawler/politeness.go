@@ -42,8 +42,11 @@ func (p *pace) observe(o *Politeness, x exchange, rng *rand.Rand) {
 		p.smooth(x.end.Sub(x.start))
 	}
 	if x.retryAfter > 0 && x.status >= 300 {
-		p.leaveAlone(x.end.Add(min(x.retryAfter, o.MaxRetryAfter)), fmt.Sprintf("status %d with Retry-After", x.status))
-		p.asked = p.until
+		asked := x.end.Add(min(x.retryAfter, o.MaxRetryAfter))
+		p.leaveAlone(asked, fmt.Sprintf("status %d with Retry-After", x.status))
+		if asked.After(p.asked) {
+			p.asked = asked
+		}
 	}
 	switch {
 	case x.againstHost:
