@@ -30,9 +30,9 @@ const askedNote = "asked for by name (--again)"
 var ErrNoCrawl = errors.New("there is no crawl in this repository")
 
 // Again makes URLs due now, ahead of all others of their hosts and whatever their
-// schedule says. Scope still applies, and so does robots.txt as far as it is known; its
-// content at the time of the visit decides. URLs that the crawl does not know are
-// added. Each URL takes one transaction.
+// schedule says. Scope still applies, except to resources, and so does robots.txt as far as
+// it is known; its content at the time of the visit decides. URLs that the crawl does not
+// know are added. Each URL takes one transaction.
 func Again(ctx context.Context, db *txn.DB, urls []page.URL, now time.Time) ([]Asked, error) {
 	config, seeds, ok, err := ReadConfig(ctx, db)
 	if err != nil {
@@ -74,14 +74,14 @@ func askAgain(ctx context.Context, tx *txn.Txn, rules *Rules, u page.URL, now ti
 		}
 		e = schema.FrontierEntry{Depth: from.depth, Source: "asked for by name"}
 	}
-	// A URL that is known has passed the trap rules before.
-	d := rules.Scope.Explain(u, e.Depth)
-	if d.OK && !known && d.Rule != "scope.seed" {
-		if d, err = rules.Traps.Explain(ctx, u); err != nil {
+	d, ok := rules.Accepts(u, e.Depth, e.Resource)
+	if ok && !known { // a URL that is known has passed the trap rules before
+		d, err = rules.Explain(ctx, u, e.Depth)
+		if ok = d.OK; err != nil {
 			return "", err
 		}
 	}
-	if !d.OK {
+	if !ok {
 		return d.Rule + ": it " + d.Why, nil
 	}
 	var i Inspection

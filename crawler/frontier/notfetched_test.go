@@ -70,6 +70,27 @@ func TestRobotsNotFetched(t *testing.T) {
 	}
 }
 
+// TestResourceAgain: the scope does not apply to resources, so one on another host can be asked for;
+// exclude patterns do apply.
+func TestResourceAgain(t *testing.T) {
+	r := newRig(t)
+	config := frontier.Config{Scope: "host", MaxDepth: -1}
+	r.begin(config, host+"/")
+	const font = "https://cdn.example/font"
+	found := crawler.Finding{URLs: []crawler.Found{{URL: font}}, Depth: 1, Source: host + "/", Resources: true}
+	if _, err := r.front.Add(t.Context(), found); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"", `scope.exclude: it matches the exclude pattern "font"`} {
+		list, err := frontier.Again(t.Context(), r.db, []page.URL{font, "https://cdn.example/"}, r.clock)
+		if err != nil || list[0].Why != want || list[1].Due {
+			t.Errorf("%+v, %v; want %q", list, err, want)
+		}
+		config.Exclude = []string{"font"}
+		r.begin(config, host+"/")
+	}
+}
+
 func (r *rig) saveHost(host string, s crawler.HostState) {
 	r.t.Helper()
 	raw, err := json.Marshal(s)
