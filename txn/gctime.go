@@ -88,10 +88,14 @@ func (h *timeline) oldest(least uint64, now time.Time) uint64 {
 	return min(least, h.samples[i-1].ts)
 }
 
-// firstAfter is the index of the first sample after a time.
+// firstAfter is the index of the first sample after a time. t may be a time that nanoseconds since
+// 1970 cannot express.
 func (h *timeline) firstAfter(t time.Time) int {
-	i, _ := slices.BinarySearchFunc(h.samples, t.UnixNano()+1, func(s timeSample, wall int64) int {
-		return int(min(max(s.wall-wall, -1), 1))
+	i, _ := slices.BinarySearchFunc(h.samples, t, func(s timeSample, t time.Time) int {
+		if time.Unix(0, s.wall).After(t) {
+			return 1
+		}
+		return -1
 	})
 	return i
 }

@@ -191,6 +191,24 @@ func TestTimesOfOtherProcesses(t *testing.T) {
 	})
 }
 
+// TestTimesOfOtherCenturies: a time of long ago is before all samples, and one of the far future is
+// after them, even if the nanoseconds since 1970 do not fit into 64 bits.
+func TestTimesOfOtherCenturies(t *testing.T) {
+	table := openMem(t, Groups("app", "other"))
+	defer closeTable(t, table)
+	db := open(t, table, Options{History: time.Hour})
+	setC(t, db, "now")
+	last := db.LastTimestamp()
+	for year, want := range map[int]uint64{1: 0, 1400: 0, 1500: 0, 1600: 0, 1900: 0, 2200: last, 2300: last, 2600: last, 9999: last} {
+		if ts := timestampAt(t, db, time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); ts != want {
+			t.Errorf("the timestamp of the year %d is %d, want %d", year, ts, want)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func timestampAt(t *testing.T, db *DB, at time.Time) uint64 {
 	t.Helper()
 	ts, err := db.TimestampAt(t.Context(), at)
