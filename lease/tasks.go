@@ -201,11 +201,12 @@ func (m *Manager) perform(ctx context.Context, w Want, q request) error {
 	if ctx.Err() != nil || m.live.Valid() != nil || errors.Is(err, notify.ErrNotHeld) {
 		return errors.Join(err, context.Cause(ctx))
 	}
+	if err == nil {
+		r.Result, err = json.Marshal(result)
+	}
 	r.Done = true
 	if err != nil {
 		r.Failed, r.Full = err.Error(), errors.Is(err, store.ErrNoSpace)
-	} else if r.Result, err = json.Marshal(result); err != nil {
-		return err
 	}
 	_, err = m.writeReport(ctx, q, r)
 	return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -92,6 +93,20 @@ func TestAsk(t *testing.T) {
 	}
 	if n := f.requests(); n != 0 {
 		t.Errorf("%d requests are left", n)
+	}
+	f.stop(h, asker)
+}
+
+// TestResultWithoutJSON: a result that JSON cannot express is a failure of the task. The holder does not
+// do the task again and again while the asker waits.
+func TestResultWithoutJSON(t *testing.T) {
+	f := newFleet(t)
+	h := f.holder(func(context.Context, func(int)) (any, error) { return math.NaN(), nil })
+	asker := f.join(Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, err := asker.ask(ctx, Question{}); err == nil || !strings.Contains(err.Error(), "unsupported value: NaN") {
+		t.Error(err)
 	}
 	f.stop(h, asker)
 }
