@@ -313,6 +313,9 @@ func (p *prepared) writeBody(ctx context.Context, tx *txn.Txn, first bool) error
 	}
 	if p.fetch.NeedsBody() {
 		if p.body == nil {
+			if err := schema.CheckSize(len(p.fetch.Body)); err != nil {
+				return err
+			}
 			p.body = schema.EncodeBody(p.fetch.Body)
 		}
 		if first {

@@ -166,6 +166,18 @@ func TestBodyTooLarge(t *testing.T) {
 	}
 }
 
+// TestBodyTooLong: a body that could not be read again is a failed fetch, even if it is short when it is
+// compressed.
+func TestBodyTooLong(t *testing.T) {
+	r := openRig(t, webtest.Options{})
+	long := somePage("", noon)
+	long.Body = make([]byte, 256<<20+1)
+	copy(long.Body, "<html>")
+	if e := mustLoad(t, r, long); e != loader.Noted {
+		t.Errorf("effect %s", e)
+	}
+}
+
 // stoppedPipeline is a pipeline that was stopped.
 type stoppedPipeline struct{}
 

@@ -59,6 +59,15 @@ func inBuffer(use func(empty []byte) (filled []byte)) {
 	buffers.Put(b)
 }
 
+// CheckSize returns an error that matches store.ErrTooLarge if a value of n bytes, such as a body,
+// could be stored but not read again.
+func CheckSize(n int) error {
+	if n > maxUnpacked {
+		return fmt.Errorf("schema: value of %d bytes, and at most %d can be read again: %w", n, maxUnpacked, store.ErrTooLarge)
+	}
+	return nil
+}
+
 // pack compresses a value. The result has no spare room, because it may stay in memory for
 // some time.
 func pack(b []byte) (packed []byte) {
