@@ -143,21 +143,29 @@ func (x *interpreter) write(ctx context.Context, tx *txn.Txn, u page.URL, doc *p
 	if differs || now.Target != "" && now.Target != old.Target {
 		tx.Notify(row, schema.Discover)
 	}
-	writeText(tx, row, doc, old, now)
-	return nil
+	return writeText(tx, row, doc, old, now)
 }
 
-// writeText writes the text of a page if it has changed.
-func writeText(tx *txn.Txn, row string, doc *page.Document, old, now schema.URLState) {
+// writeText writes the text of a page if it has changed. A text that could not be read again is an
+// error: it may be longer than the body, whose character set may be shorter than UTF-8.
+func writeText(tx *txn.Txn, row string, doc *page.Document, old, now schema.URLState) error {
 	isPage, wasPage := now.Outcome == page.Page, old.Outcome == page.Page
-	switch {
-	case isPage && !wasPage:
-		tx.Create(row, schema.Text, schema.NewStoredText(doc).Encode())
-	case isPage && old.Sum != now.Sum:
-		tx.Set(row, schema.Text, schema.NewStoredText(doc).Encode())
-	case wasPage && !isPage:
+	if wasPage && !isPage {
 		tx.Delete(row, schema.Text)
 	}
+	if !isPage || wasPage && old.Sum == now.Sum {
+		return nil
+	}
+	text := schema.NewStoredText(doc)
+	if err := text.CheckSize(); err != nil {
+		return err
+	}
+	if wasPage {
+		tx.Set(row, schema.Text, text.Encode())
+	} else {
+		tx.Create(row, schema.Text, text.Encode())
+	}
+	return nil
 }
 
 func redirectTarget(s schema.URLState) page.URL {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 
 	"github.com/webindexer/indexer/page"
@@ -16,6 +17,12 @@ type StoredText struct {
 // NewStoredText returns the text of an interpreted page.
 func NewStoredText(d *page.Document) StoredText {
 	return StoredText{Title: d.Title, Text: d.Text, Language: d.Language, Outline: d.Outline}
+}
+
+// CheckSize is the function CheckSize for what Encode compresses.
+func (t StoredText) CheckSize() error {
+	const lengths = 4 * binary.MaxVarintLen64
+	return CheckSize(len(t.Title) + len(t.Language) + len(t.Text) + len(t.Outline) + lengths)
 }
 
 // Encode encodes the text for Text.
