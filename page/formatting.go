@@ -66,7 +66,7 @@ func (c *copyBound) add(tag []byte) {
 	case len(tag) == 0 || tag[0] == '/': // an end tag
 	case weight == 0:
 		c.others++
-	case tag[0]|0x20 == 'a' && endsAtOnce(tag[length:]):
+	case tag[0]|0x20 == 'a' && endsAtOnce(tag, length):
 	case tag[0]|0x20 == 'a':
 		c.links += weight
 		c.heaviest = max(c.heaviest, weight)
@@ -78,9 +78,14 @@ func (c *copyBound) add(tag []byte) {
 	}
 }
 
-// endsAtOnce reports whether the next tag ends a link. It gets the text from the ">" of the link on.
-func endsAtOnce(rest []byte) bool {
-	_, next, _ := bytes.Cut(rest, []byte{'<'})
+// endsAtOnce reports whether the next tag ends a link, whose tag has a length. A tag with a "<" in it counts as
+// open: otherwise a page of unclosed tags would take quadratic time, because all of them end with the same ">".
+func endsAtOnce(tag []byte, length int) bool {
+	at := bytes.IndexByte(tag, '<')
+	if at < length {
+		return false
+	}
+	next := tag[at+1:]
 	return len(next) > 2 && next[0] == '/' && next[1]|0x20 == 'a' && endsName(next[2])
 }
 

@@ -44,6 +44,7 @@ func TestManyCopies(t *testing.T) {
 		"closed by a link":        {"<p>" + strings.Repeat("<b>", 3) + numbered("<i id=%d>", 400) + strings.Repeat("<a>", 100_000), true},
 		"a title in SVG":          {"<svg><title><p>" + numbered("<b id=%d>", 450) + "</p>" + paragraphs, true},
 		"unclosed tags":           {strings.Repeat("<b a", 100_000), false},
+		"unclosed links":          {strings.Repeat("<a ", 350_000) + "></a>", false},
 		"unclosed values":         {strings.Repeat("<b/a=", 100_000), false},
 		"elements that are equal": {strings.Repeat("<div><p><b></div>", 50_000), false},
 		"elements around others":  {numbered("<p><a href=%d><div><span>x</span><svg><title>y</title><path/></svg></div></a>", 50_000), false},
