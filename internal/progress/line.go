@@ -58,8 +58,13 @@ func (s State) remaining(elapsed time.Duration) (time.Duration, bool) {
 	if s.Done > 0 {
 		share = max(share, rows/float64(s.Done))
 	}
-	return time.Duration(float64(elapsed) * share), share > 0
+	left := float64(elapsed) * share
+	return time.Duration(min(left, float64(longest))), 0 < left && left <= float64(longest)
 }
+
+// longest is the longest time that an estimate of progress is good for. At the beginning of large work, estimates
+// can exceed any Duration.
+const longest = 365 * 24 * time.Hour
 
 func rate(n int64, elapsed time.Duration) float64 {
 	if elapsed <= 0 {

@@ -59,6 +59,14 @@ func show(t *testing.T, d *datadriven.TestData, out *bytes.Buffer) {
 	r.Stop()
 }
 
+// At the beginning of large work with a backlog from before, there is no estimate yet.
+func TestLongEstimate(t *testing.T) {
+	s := State{Bytes: 1 << 20, Size: 1 << 40, Backlog: 1_000_000, Done: 1, Of: 1}
+	if line := s.line(2 * time.Second); strings.Contains(line, "left") {
+		t.Errorf("shown: %s", line)
+	}
+}
+
 func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 850 * time.Nanosecond: "1µs", 1234 * time.Microsecond: "1ms", 1249 * time.Millisecond: "1.2s",
