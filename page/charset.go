@@ -186,32 +186,24 @@ func readableLabel(label string) string {
 	return label
 }
 
-// declaredCharset reads the attributes of the current <meta> of z.
+// declaredCharset reads the attributes of the current <meta> of z. Of several with one name, the first counts.
 func declaredCharset(z *html.Tokenizer) string {
-	var direct, content, equiv string
-	seen := make(map[string]bool, 4)
+	values := make(map[string]string, 3)
 	for more := true; more; {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		name := string(key)
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		switch name {
-		case "charset":
-			direct = string(value)
-		case "content":
-			content = string(value)
-		case "http-equiv":
-			equiv = string(value)
+		switch string(key) {
+		case "charset", "content", "http-equiv": // a page may have millions of others
+			if _, repeated := values[string(key)]; !repeated {
+				values[string(key)] = string(value)
+			}
 		}
 	}
-	if seen["charset"] {
+	if direct, ok := values["charset"]; ok {
 		return canonicalLabel(strings.ToLower(strings.Trim(direct, htmlSpace)))
 	}
-	if strings.EqualFold(equiv, "content-type") {
-		return canonicalLabel(charsetParameter(content))
+	if strings.EqualFold(values["http-equiv"], "content-type") {
+		return canonicalLabel(charsetParameter(values["content"]))
 	}
 	return ""
 }
