@@ -28,10 +28,10 @@ func NamedIcons(f *Fetch) []URL {
 	if !f.IsSuccess() || bodyKind(f) != kindHTML {
 		return nil
 	}
-	head, contentType := f.Body[:min(len(f.Body), maxIconHead)], f.Header.Get("Content-Type")
+	text := decode(f.Body, f.Header.Get("Content-Type"), kindHTML) // the whole body may tell the character set
 	var c iconCollector
-	c.collect(html.NewTokenizer(bytes.NewReader(decode(head, contentType, kindHTML))))
-	encode := queryEncoder(head, contentType)
+	c.collect(html.NewTokenizer(bytes.NewReader(text[:min(len(text), maxIconHead)])))
+	encode := QueryEncoder(f)
 	base := c.resolver(f.URL)
 	slices.SortStableFunc(c.links, func(a, b iconLink) int { return cmp.Compare(a.cost, b.cost) })
 	var urls []URL

@@ -25,6 +25,8 @@ func TestNamedIcons(t *testing.T) {
 		{"base", `<base href=https://static.x.example/y/><link rel=icon href=a.png>`, "https://static.x.example/y/a.png"},
 		{"the same domain", `<link rel=icon href=//x.example/a><link rel=icon href=http://cdn.x.example/b>`, "https://x.example/a http://cdn.x.example/b"},
 		{"a query in the character set", "<meta charset=windows-1251><link rel=icon href='a?q=\xe4\xe0'>", "https://www.x.example/d/a?q=%E4%E0"},
+		{"a long page in UTF-8", "<link rel=icon href=/ü>" + strings.Repeat("ü", 100_000), "https://www.x.example/%C3%BC"},
+		{"a long page in UTF-8, cut elsewhere", "<link rel=icon href=/ü> " + strings.Repeat("ü", 100_000), "https://www.x.example/%C3%BC"},
 		{"other sites", `<link rel=icon href=https://y.example/a><link rel=icon href=https://x.example.org/b><link rel=icon href=//127.0.0.1/c>`, ""},
 		{"drawings and photographs", `<link rel=icon href=a.SVG><link rel=icon type=image/svg+xml href=b><link rel=icon type=image/jpeg href=c><link rel=icon href=d.jpg>`, ""},
 		{"a photograph called an icon", `<link rel=icon href=favicon.jpg>`, "https://www.x.example/d/favicon.jpg"},
