@@ -116,7 +116,7 @@ func isFragment(link *html.Node) bool {
 	return len(ref) > 1 && ref[0] == '#'
 }
 
-// main is the main content of the text, nil if it is all of it.
+// main returns the main content of the text, nil if that is all of it.
 func (d *division) main(text []byte) ranges {
 	whole := ranges{{0, len(text)}}
 	body := whole.without(d.rest)

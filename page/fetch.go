@@ -83,7 +83,7 @@ func (f *Fetch) IsSuccess() bool {
 	return f.Err == "" && !f.IsRevisit() && isSuccessStatus(f.Status)
 }
 
-// mayBePage is about everything but the media type.
+// mayBePage reports whether all but the media type of the response is that of a page.
 func (f *Fetch) mayBePage() bool { return f.IsSuccess() && !f.URL.IsRobotsTxt() }
 
 // IsOffice reports whether the response is an office document, which Interpret reads if Office

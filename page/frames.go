@@ -35,7 +35,7 @@ func distinctURLs(self URL, base *Resolver, refs []string, most, mostBytes int) 
 		return nil
 	}
 	var urls []URL
-	seen := make(map[URL]bool, len(refs))
+	seen := make(map[URL]bool, min(len(refs), most))
 	size := 0
 	for _, ref := range refs {
 		u, err := base.Resolve(ref)

@@ -49,7 +49,7 @@ func landmarkOf(n *html.Node, inMain bool) landmark {
 	return kind
 }
 
-// byName is what the standard says about elements ("HTML Accessibility API Mappings").
+// byName returns what the standard says about an element ("HTML Accessibility API Mappings").
 func byName(a atom.Atom, inMain bool) landmark {
 	switch a {
 	case atom.Main:
@@ -70,7 +70,7 @@ func byName(a atom.Atom, inMain bool) landmark {
 	return notContainer
 }
 
-// byRole is what an ARIA role says, notContainer if nothing.
+// byRole returns what an ARIA role says, notContainer if nothing.
 func byRole(role string, inMain bool) landmark {
 	switch strings.ToLower(strings.Trim(role, htmlSpace)) {
 	case "main":

@@ -2,7 +2,7 @@ package page
 
 import "slices"
 
-// ranges is ascending ranges of a text that do not overlap.
+// ranges are parts of a text, in ascending order and without overlaps.
 type ranges []Range
 
 // enclose adds a range that ends behind all others. It takes the place of those inside it.

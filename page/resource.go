@@ -31,7 +31,7 @@ func (f *Fetch) IsResource() bool {
 	return false
 }
 
-// isResourceType is about the media types application/….
+// isResourceType reports whether application/SUBTYPE is the media type of a resource.
 func isResourceType(subtype string) bool {
 	switch subtype {
 	case "javascript", "x-javascript", "ecmascript", "json", "xml", "wasm", "manifest+json", "x-font-ttf", "x-font-woff",

@@ -15,7 +15,7 @@ type Arrow struct {
 	Why     string // completes "…, because"
 }
 
-// Arrows is the order of the house, from the bottom to the top.
+// Arrows lists the packages from the bottom to the top.
 var Arrows = []Arrow{
 	{"internal/sleep", nil, "it waits, whatever for"},
 	{"store", []string{"store", "internal/sleep"}, "a table knows neither transactions nor the web: other engines and other programs can use it"},

@@ -33,7 +33,7 @@ type clockSample struct {
 	ts   uint64
 }
 
-// maxSamples is a megabyte of memory, and at least an hour of work without pause, or some
+// maxSamples take a megabyte of memory. They cover at least an hour of work without pause, or some
 // days with the older half thinned out repeatedly.
 const maxSamples = 64 << 10
 
