@@ -48,7 +48,10 @@ func (c *Crawl) Begin(ctx context.Context, db *txn.DB, config Config, seeds []pa
 			if err := c.takeUp(ctx, db, config); err != nil {
 				return err
 			}
-			return storeConfig(ctx, db, data)
+			if err := storeConfig(ctx, db, data); err != nil {
+				return err
+			}
+			return c.wakeOthers(ctx, db)
 		}
 		marked, err := c.mark(ctx, db, mark)
 		if err != nil {
@@ -103,6 +106,9 @@ func (c *Crawl) beginMarked(ctx context.Context, db *txn.DB, config Config, mark
 		return err
 	}
 	if err := recheckPages(ctx, db); err != nil {
+		return err
+	}
+	if err := c.wakeOthers(ctx, db); err != nil {
 		return err
 	}
 	return begun(ctx, db, mark, data)

@@ -52,6 +52,31 @@ func room(ctx context.Context, tx *txn.Txn, host string, limit int) (int, error)
 	return max(limit-n, 0), nil
 }
 
+// wakeOthers has other crawlers, which may be at work, look at all queues again: the limit may have
+// been raised. A crawler that begins looks at them anyway.
+func (c *Crawl) wakeOthers(ctx context.Context, db *txn.DB) error {
+	if !c.Divided() {
+		return nil
+	}
+	f := Frontier{db: db}
+	for after := ""; ; {
+		hosts, err := f.Hosts(ctx, after, addChunk)
+		if err != nil || len(hosts) == 0 {
+			return err
+		}
+		_, err = db.Run(ctx, func(tx *txn.Txn) error {
+			for _, host := range hosts {
+				tx.Notify(host, schema.HostReady)
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("frontier: wake the other crawlers: %w", err)
+		}
+		after = hosts[len(hosts)-1]
+	}
+}
+
 // pagesOf returns how many URLs of a host were visited.
 func pagesOf(ctx context.Context, tx *txn.Txn, host string) (int, error) {
 	v, err := tx.Get(ctx, host, schema.HostPages)

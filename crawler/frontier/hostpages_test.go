@@ -9,6 +9,7 @@ import (
 
 	"github.com/webindexer/indexer/crawler"
 	"github.com/webindexer/indexer/crawler/fetch"
+	"github.com/webindexer/indexer/internal/sharedtest"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -44,5 +45,28 @@ func TestCountVisits(t *testing.T) {
 	room, err := r.front.Room(t.Context(), host)
 	if err != nil || room != limit-visits {
 		t.Errorf("room for %d more pages, %v; want %d", room, err, limit-visits)
+	}
+}
+
+// TestHigherLimit: where several processes crawl, a higher limit wakes the crawlers of the hosts that
+// have had their pages, whether or not other settings change.
+func TestHigherLimit(t *testing.T) {
+	r := newRig(t)
+	r.crawl.Liveness = sharedtest.New().Join()
+	config := perHost
+	config.MaxPagesPerHost = 1
+	r.begin(config, host+"/")
+	r.visit(r.due(host)[0], links("/1", "/2", "/3"))
+	for i, seed := range []page.URL{host + "/", "https://b.example/"} { // only the limit changes; seeds change as well
+		if got := urls(r.due(host)); got != "" {
+			t.Fatalf("with a limit of %d, %s are due", i+1, got)
+		}
+		clear(r.woken)
+		config.MaxPagesPerHost = i + 2
+		r.begin(config, seed)
+		if r.woken[host] != 1 {
+			t.Errorf("with a limit of %d, woken are %v", i+2, r.woken)
+		}
+		r.visit(r.due(host)[0], links())
 	}
 }
