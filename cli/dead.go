@@ -65,17 +65,17 @@ func dead(ctx context.Context, r *repository.Repository, req control.Request, st
 	if len(req.Args) < 1 || len(req.Args) > 3 {
 		return &usageError{reason: "the request for dead letters cannot be read"}
 	}
-	letters, err := r.DeadLetters(ctx)
-	if err != nil {
-		return err
+	letters, unreadable := r.DeadLetters(ctx)
+	if unreadable != nil && (req.Args[0] != "list" || len(letters) == 0) {
+		return unreadable
 	}
-	letters, err = pickLetters(r, letters, req.Args[1:])
+	letters, err := pickLetters(r, letters, req.Args[1:])
 	if err != nil {
-		return err
+		return errors.Join(err, unreadable)
 	}
 	switch req.Args[0] {
-	case "list":
-		return printLetters(stdout, r, letters, req.Format)
+	case "list": // damaged dead letters do not hide the others
+		return errors.Join(printLetters(stdout, r, letters, req.Format), unreadable)
 	case "retry":
 		return retryLetters(ctx, r, letters, stdout, req.Format)
 	case "drop":

@@ -85,6 +85,28 @@ func TestDead(t *testing.T) {
 	}
 }
 
+// TestDeadUnreadable: a damaged dead letter is an error, but hides no others.
+func TestDeadUnreadable(t *testing.T) {
+	data := lighthouseData(t)
+	giveUp(t, data, schema.URLRow("https://skerryrock.example/lamp"))
+	table := openStore(t, data)
+	db, err := txn.Open(t.Context(), table, txn.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Run(t.Context(), func(tx *txn.Txn) error {
+		tx.Set("document\x00damaged", txn.Column{Group: notify.DeadGroup, Name: "letter"}, []byte("no letter"))
+		return nil
+	})
+	if err := errors.Join(err, db.Close(), table.Close()); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, stderr := indexer(t, "dead", "--data", data, "list")
+	if status == 0 || !strings.HasPrefix(stdout, "document https://skerryrock.example/lamp ") || !strings.Contains(stderr, `dead letter "document damaged"`) {
+		t.Errorf("status %d\n%s\n%s", status, stdout, stderr)
+	}
+}
+
 // giveUp writes a row anew under an observer that fails on it.
 func giveUp(t *testing.T, data, row string) {
 	t.Helper()
