@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 )
@@ -43,11 +44,16 @@ func isGzip(b []byte) bool {
 	return len(b) >= 4 && b[0] == 0x1f && b[1] == 0x8b && b[2] == 8 && b[3]&0xe0 == 0
 }
 
+// inflaters are readers for beginsRecord, which damage can make try every fourth byte. A reader takes
+// 40 KiB.
+var inflaters = sync.Pool{New: func() any { return new(gzip.Reader) }}
+
 // beginsRecord reports whether b, the beginning of a gzip member, inflates to a record. It
 // is used only to find a place to continue after damage.
 func beginsRecord(b []byte) bool {
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
+	z := inflaters.Get().(*gzip.Reader)
+	defer inflaters.Put(z)
+	if z.Reset(bytes.NewReader(b)) != nil {
 		return false
 	}
 	z.Multistream(false)
