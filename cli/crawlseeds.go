@@ -101,6 +101,8 @@ func (a *app) seedsOf(ctx context.Context, arg string) (seeds.Seeds, error) {
 			err = loadsWith(arg)
 		}
 		return list, err
+	case isWARC(arg) && !strings.Contains(arg, "://"): // no host name ends like that
+		return nil, loadsWith(arg)
 	case strings.HasSuffix(arg, ".txt"), isPath(arg) && !isDirectory(arg):
 		return nil, &inputError{what: arg, reason: "no such file" + seedsWanted}
 	}

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -160,4 +160,6 @@ func looksLikeSeeds(word string) bool {
 }
 
 // isWARC reports whether word is the name of a WARC file, by its ending.
-func isWARC(word string) bool { return strings.Contains(filepath.Base(word), ".warc") }
+func isWARC(word string) bool {
+	return slices.ContainsFunc([]string{".warc", ".warc.gz", ".warc.zst"}, func(ending string) bool { return strings.HasSuffix(word, ending) })
+}
