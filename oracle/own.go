@@ -73,9 +73,13 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 	return nil, errors.Join(err, own.Stop(context.WithoutCancel(ctx)))
 }
 
-// advice says which process has the table, and how another one can use it.
+// advice says which process has the table, and how another one can use it. A Holder without
+// anything is not known.
 func (h Holder) advice() string {
-	if h.Address == "" { // an Own
+	switch {
+	case h.Token == "":
+		return "which one, the table does not say yet; try again"
+	case h.Address == "": // an Own
 		return "process " + h.Token + " uses it alone; end that process"
 	}
 	return fmt.Sprintf("process %s at %s; name its address with --oracle, or end that process", h.Token, h.Address)

@@ -24,7 +24,12 @@ func TestStartOwnBeside(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if why := (Holder{Token: "a", Address: "b:1"}).advice(); why != "process a at b:1; name its address with --oracle, or end that process" {
-		t.Errorf("beside an oracle: %s", why)
+	for h, want := range map[Holder]string{
+		{Token: "a", Address: "b:1"}: "process a at b:1; name its address with --oracle, or end that process",
+		{}:                           "which one, the table does not say yet; try again",
+	} {
+		if got := h.advice(); got != want {
+			t.Errorf("beside %+v: %s", h, got)
+		}
 	}
 }
