@@ -2,7 +2,7 @@ package cli
 
 import (
 	"fmt"
-	"slices"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -159,7 +159,9 @@ func looksLikeSeeds(word string) bool {
 	return isFile(word) || isPath(word) && !isDirectory(word)
 }
 
-// isWARC reports whether word is the name of a WARC file, by its ending.
+// isWARC reports whether word is the name of a WARC file, such as a.warc or a.warc.gz.open. The host
+// my.warchive.org is none.
 func isWARC(word string) bool {
-	return slices.ContainsFunc([]string{".warc", ".warc.gz", ".warc.zst"}, func(ending string) bool { return strings.HasSuffix(word, ending) })
+	name := filepath.Base(word)
+	return strings.HasSuffix(name, ".warc") || strings.Contains(name, ".warc.gz") || strings.Contains(name, ".warc.zst")
 }
