@@ -195,7 +195,7 @@ func (o Options) Observers() []notify.Observer {
 		{Name: "rank", Replaces: []string{"post"}, Watches: schema.Push, Weak: true, Batch: rankBatch, Exclusive: true, MaxOpen: 1, Lease: LeaseRank,
 			Debounce: rankDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Cooldown: rankCooldown, MaxCooldown: rankMaxCooldown,
 			Upstream: []string{"spread", "forward"}, Run: r.run},
-		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: 256, Exclusive: true, Lease: LeaseIndex,
+		{Name: "rerank", Watches: schema.Ranked, Weak: true, Batch: rerankBatch, Exclusive: true, Lease: LeaseIndex,
 			Debounce: exportDebounce, FirstDebounce: exportFirst, IdleAfter: exportIdle, Cooldown: rankCooldown, MaxCooldown: rankMaxCooldown,
 			Upstream: []string{"spread", "forward", "rank"}, Run: y.run},
 		{Name: "index", Watches: schema.Dirty, Weak: true, Batch: 128, Spare: true, Lease: LeaseIndex,

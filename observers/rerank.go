@@ -42,6 +42,11 @@ type reranker struct {
 	limits  cluster.Limits
 }
 
+// rerankBatch is how many members one run is woken for. cluster.Limits.Writes must have room for
+// more than twice as many. Otherwise the budget of a full batch is spent before the first cluster,
+// and the run only wakes itself, for ever.
+const rerankBatch = 256
+
 func (x *reranker) run(ctx context.Context, tx *txn.Txn, rows []string) error {
 	var updates []index.RankUpdate
 	budget := cluster.NewBudget(x.limits, len(rows))

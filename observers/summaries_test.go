@@ -165,3 +165,11 @@ func TestCheckSummaries(t *testing.T) {
 		})
 	}
 }
+
+// TestFullBatchOfRerank: the budget of a full batch suffices for a cluster.
+func TestFullBatchOfRerank(t *testing.T) {
+	t.Parallel()
+	if cluster.NewBudget(cluster.Limits{}, rerankBatch).Spent() {
+		t.Errorf("the budget for %d positions is spent before the first", rerankBatch)
+	}
+}
