@@ -148,4 +148,9 @@ func TestFacetsOfOtherWords(t *testing.T) {
 			t.Errorf("%s: %d documents, and the facet says %d", v.Filter, n, v.Documents)
 		}
 	}
+	add(11, "all.example", "Page", "delete a picture") // so that the query needs no documents with some of the words
+	res = find("delete picture")
+	if got, want := fmt.Sprint(res.Total, res.Facets.Sites), "20 [{all.example site:all.example 12} {some.example site:some.example 2}]"; got != want {
+		t.Errorf("with many documents that have all the words: %s, want %s", got, want)
+	}
 }

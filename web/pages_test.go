@@ -240,6 +240,9 @@ func TestSortedExplainedCorrected(t *testing.T) {
 	if !strings.Contains(body, `Showing results for <a href="/?q=lanterns">`) || !strings.Contains(body, `Search instead for <a href="/?q=lantrens&amp;verbatim=1">`) || !strings.Contains(body, `class="result"`) {
 		t.Errorf("no results of the right spelling:\n%s", body)
 	}
+	if !strings.Contains(body, `href="/?q=lanterns&amp;site=a.example"`) {
+		t.Errorf("the facets do not narrow the query of the right spelling:\n%s", body)
+	}
 	body = s.get("/?q=lantrens&verbatim=1")
 	if !strings.Contains(body, `Did you mean <a href="/?q=lanterns">`) || strings.Contains(body, `class="result"`) {
 		t.Errorf("as typed:\n%s", body)

@@ -108,6 +108,7 @@ func (p *searchPage) addLinks(number int) {
 	other := asked
 	other.Explain = !asked.Explain
 	p.Why = other.link()
+	p.Pager = newPager("/", asked.values(), "p", number, perPage, min(res.Total-res.Folded, search.MaxResults))
 	if res.Suggestion != "" {
 		meant := asked.reworded(res.Suggestion)
 		p.Suggestion, p.Suggested = clean(meant.Words, maxQuery), meant.link()
@@ -116,8 +117,8 @@ func (p *searchPage) addLinks(number int) {
 		typed := asked
 		typed.Verbatim = true
 		p.Instead = typed.link()
+		asked = asked.reworded(res.ShowingFor) // the facets are those of its results
 	}
-	p.Pager = newPager("/", asked.values(), "p", number, perPage, min(res.Total-res.Folded, search.MaxResults))
 	p.Facets = facetsOf(res.Facets, asked)
 }
 

@@ -32,7 +32,7 @@ type Facets struct {
 // Facet is a value, and the operators that narrow the query to its documents.
 type Facet struct {
 	Value     string `json:"value"`
-	Filter    string `json:"filter"` // to add to the query, such as site:example.org
+	Filter    string `json:"filter"` // to add to the query, or to [Results].ShowingFor, such as site:example.org
 	Documents int    `json:"documents"`
 }
 
@@ -53,12 +53,12 @@ func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error)
 	f.Sites = topFacets(has.Site, "site:", tally.sites)
 	f.Languages = topFacets(has.Lang, "lang:", tally.languages)
 	f.Types = topFacets(has.FileType, "filetype:", tally.types)
-	if f.AtLeast || s.res.Total == 0 {
-		return f, nil
-	}
 	b := query.AllWords
 	if s.res.AllWords < FillBelow && s.res.Total > s.res.AllWords {
 		b = s.fill
+	}
+	if err := s.dropUnfound(ctx, b, best, f); err != nil || f.AtLeast || s.res.Total == 0 {
+		return f, err
 	}
 	others := slices.DeleteFunc(bestDocuments(found, math.MaxInt), func(c candidate) bool { // those that do not match
 		if b == query.AllWords {
@@ -74,64 +74,79 @@ func (s *search) facets(ctx context.Context, found []candidate) (*Facets, error)
 	return f, err
 }
 
-// countFacets replaces the counts of candidates with those of all matches of a breadth and of other
-// documents.
-func (s *search) countFacets(ctx context.Context, b query.Breadth, others []candidate, f *Facets) error {
-	all := s.c.Expr(b)
-	kinds := []struct {
-		tag  rune
-		list *[]Facet
-		has  func(c *candidate, value string) bool
-	}{
+// facetKind is one of the properties with a tag.
+type facetKind struct {
+	tag  rune
+	list *[]Facet
+	has  func(c *candidate, value string) bool // reports whether a filter finds a candidate
+}
+
+func (f *Facets) kinds() []facetKind {
+	return []facetKind{
 		{analysis.TagSite, &f.Sites, func(c *candidate, site string) bool { return strings.HasSuffix("."+siteOf(c), "."+site) }},
 		{analysis.TagLang, &f.Languages, func(c *candidate, tag string) bool { return sameLanguage(c.language, tag) }},
 		{analysis.TagFileType, &f.Types, func(c *candidate, t string) bool { return analysis.FileTypeOf(c.url) == t }},
 	}
+}
+
+// countFacets replaces the counts of candidates with those of all matches of a breadth and of other
+// documents.
+func (s *search) countFacets(ctx context.Context, b query.Breadth, others []candidate, f *Facets) error {
 	var sets []Matching
-	for _, k := range kinds {
-		for _, v := range *k.list {
-			expr := all
-			if k.tag == analysis.TagLang {
-				expr = s.narrowed(v.Filter, b)
-			}
-			sets = append(sets, s.matching(query.Tagged(expr, k.tag, v.Value)))
+	var withOthers []bool
+	for _, k := range f.kinds() {
+		for i := range *k.list {
+			m, wide := s.filtered(b, k.tag, &(*k.list)[i])
+			sets, withOthers = append(sets, m), append(withOthers, wide)
 		}
 	}
 	counts, err := s.from.counts(ctx, sets...)
 	if err != nil {
 		return err
 	}
-	for _, k := range kinds {
+	for _, k := range f.kinds() {
 		list := *k.list
 		for i := range list {
-			v := &list[i]
-			v.Documents, counts = counts[0], counts[1:]
-			if v.Documents == 0 && b != query.AllWords {
-				continue // without a document that has a word of the query, a search looks for no other words
-			}
+			v, wide := &list[i], withOthers[0]
+			v.Documents, counts, withOthers = counts[0], counts[1:], withOthers[1:]
 			for j := range others {
-				if k.has(&others[j], v.Value) {
+				if wide && k.has(&others[j], v.Value) {
 					v.Documents++
 				}
 			}
 		}
 		slices.SortStableFunc(list, func(a, b Facet) int { return cmp.Compare(b.Documents, a.Documents) })
-		*k.list = slices.DeleteFunc(list, func(v Facet) bool { return v.Documents == 0 })
 	}
+	f.dropEmpty()
 	return nil
 }
 
-// narrowed returns the expression of the query with lang: added. A query with lang: looks for other forms
-// of its words, and has other stop words.
-func (s *search) narrowed(filter string, b query.Breadth) *query.Expr {
+// filtered returns the documents that have a value and match the query in a breadth. A query with lang:
+// looks for other forms of its words. If it has other stop words, it is another query, of which only the
+// documents with all the words are certain: then filtered returns those, and false.
+func (s *search) filtered(b query.Breadth, tag rune, v *Facet) (m Matching, wide bool) {
+	c := s.c
+	if tag == analysis.TagLang {
+		c = s.narrowed(v.Filter)
+	}
+	for i, t := range s.c.Terms {
+		if c.Terms[i].Stop != t.Stop {
+			return s.matching(query.Tagged(c.Expr(query.AllWords), tag, v.Value)), false
+		}
+	}
+	return s.matching(query.Tagged(c.Expr(b), tag, v.Value)), true
+}
+
+// narrowed returns the query with a filter.
+func (s *search) narrowed(filter string) *query.Query {
 	c, err := query.Compile(query.Narrow(s.c.Text, filter), stemmersOf(s.from.stemmers), s.c.Verbatim)
 	if err != nil || len(c.Terms) != len(s.c.Terms) { // the query is as long as may be
-		return s.c.Expr(b)
+		return s.c
 	}
 	for i, t := range s.c.Terms {
 		c.Terms[i].Common = t.Common
 	}
-	return c.Expr(b)
+	return c
 }
 
 // facetYears counts the matches by year, beginning with the year of the latest fetch.
