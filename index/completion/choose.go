@@ -177,7 +177,7 @@ func (b *Builder) own(c *candidate) string {
 }
 
 // operators are what the query syntax does not read as words.
-var operators = regexp.MustCompile(`(?i)(^|[\s(])(-\S|(site|lang|filetype|ext|after|before|intitle|inurl):)`)
+var operators = regexp.MustCompile(`(?i)(^|[\s(])(-[^\s-]|(site|lang|filetype|ext|after|before|intitle|inurl):)`)
 
 // readable reports whether a text may be suggested: it is short, has something to read, and
 // a search for it finds its words.

@@ -18,7 +18,7 @@ import (
 //
 //	word            documents with all the words; if they are few, then with any of them
 //	"some words"    these words next to each other; always required
-//	-word -"…"      not documents with it
+//	-word -"…"      not documents with it; --word is a word, since command lines have such options
 //	a OR b c        either a or b, and c: OR binds more tightly than juxtaposition
 //	(a b) OR (c d)  parentheses group
 //	site:HOST       only this host and its subdomains; a leading www. is ignored, since
@@ -297,7 +297,7 @@ func flatten(list []clause) []clause {
 
 // next reads a clause, and reports whether the clause has any content.
 func (p *parser) next(kind clauseKind) (c clause, ok bool, err error) {
-	if strings.HasPrefix(p.rest(), "-") {
+	if strings.HasPrefix(p.rest(), "-") && !strings.HasPrefix(p.rest(), "--") {
 		c.exclude = true
 		p.at++
 	}
