@@ -55,6 +55,8 @@ input:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 [role="option"][aria-selected="true"] { background: var(--wash); border-inline-start-color: var(--accent); }
 [role="option"] span { display: block; unicode-bidi: isolate; }
 .title { color: var(--accent); font-weight: 600; }
+.section { font-weight: 600; }
+.section::before { content: "› "; content: "› " / ""; color: var(--soft); }
 .url { color: var(--soft); font-size: .8125em; }
 .words::before { content: "⌕"; content: "⌕" / ""; color: var(--soft); margin-inline-end: .5rem; }
 .snippet { font-size: .875em; display: -webkit-box !important; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; }
@@ -236,12 +238,16 @@ class IndexerSearch extends HTMLElement {
     }
   }
 
-  // The option for a hit, or null if it leads to no web page.
+  // The option for a hit, or null if it leads to no web page. It leads to the section of the
+  // page that answers the query, if there is one.
   #hit(hit) {
-    const url = webURL(hit.url);
+    const section = hit.sections?.find((s) => s.answers);
+    const url = webURL(section?.url ?? hit.url);
     if (url === null) return null;
     const place = clean(decode(url.host + url.pathname), 200);
-    const option = element("a", { role: "option", part: "option", tabindex: "-1", href: url.href }, part("title", clean(hit.title, 200) || place), part("url", place));
+    const option = element("a", { role: "option", part: "option", tabindex: "-1", href: url.href }, part("title", clean(hit.title, 200) || place));
+    if (section) option.append(part("section", clean(section.title, 200)));
+    option.append(part("url", place));
     const snippet = clean(hit.snippet, 400);
     if (snippet !== "") option.append(part("snippet", snippet));
     return option;

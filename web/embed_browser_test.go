@@ -28,7 +28,8 @@ func newEmbedding(t *testing.T, named bool) *embedding {
 	e := new(embedding)
 	e.http = httptest.NewServer(http.HandlerFunc(e.answer))
 	t.Cleanup(e.http.Close)
-	const guide = `<html lang="en"><title>Guide to <b>lamps & wicks</title><main><p>How the keeper trims the wick of the lamp each evening, so that it burns all night.`
+	const guide = `<html lang="en"><title>Guide to <b>lamps & wicks</title><main><p>How the keeper trims the wick of the lamp each evening, so that it burns all night.
+<h2 id="glass">Cleaning the glass</h2><p>With vinegar.`
 	fetches := []page.Fetch{
 		fetched(e.http.URL+"/guide", 1, guide),
 		fetched(e.http.URL+"/oil", 1, `<html lang="en"><title>Oil</title><main><p>The oil for the lamp is stored in the cellar, far away from any fire.`),
@@ -103,6 +104,10 @@ func TestBrowserEmbedded(t *testing.T) {
 	b.Until(box("[role=option] .title") + `?.textContent.startsWith("Guide")`)
 	b.Run(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible("#here"))
 	b.Want("enter", `location.href`, e.http.URL+"/guide")
+
+	e.enter(b, "guide glass")
+	b.Until(box("[role=option] .section") + `?.textContent === "Cleaning the glass"`)
+	b.Want("a section that answers", box("[role=option]")+`.href`, e.http.URL+"/guide#glass")
 
 	e.enter(b, "la") // no page has this word, and a title begins with it
 	b.Until(box(".popup:not([hidden]) .words") + ` !== null`)
