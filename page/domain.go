@@ -95,7 +95,7 @@ func percentDecode(s string) string {
 	}
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if c, ok := escapedByte(s[i:]); ok {
+		if c, ok := EscapedByte(s[i:]); ok {
 			b.WriteByte(c)
 			i += 2
 			continue

@@ -85,7 +85,7 @@ func normaliseEscapes(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); i++ {
-		c, escaped := escapedByte(s[i:])
+		c, escaped := EscapedByte(s[i:])
 		if !escaped {
 			b.WriteByte(s[i])
 			continue
@@ -102,8 +102,9 @@ func normaliseEscapes(s string) string {
 	return b.String()
 }
 
-// escapedByte returns the byte that s begins with as a percent sign and two hex digits, if it does.
-func escapedByte(s string) (c byte, ok bool) {
+// EscapedByte returns the byte that a percent sign and two hex digits at the beginning of s stand for.
+// ok reports whether s begins so.
+func EscapedByte(s string) (c byte, ok bool) {
 	if len(s) < 3 || s[0] != '%' || !isHex(s[1]) || !isHex(s[2]) {
 		return 0, false
 	}

@@ -121,7 +121,7 @@ func unescapeAll(s string) string {
 	for i := range len(s) {
 		b = append(b, s[i])
 		for at := len(b) - 3; at >= 0; at = len(b) - 3 {
-			c, escaped := escapedByte(string(b[at:]))
+			c, escaped := EscapedByte(string(b[at:]))
 			if !escaped {
 				break
 			}

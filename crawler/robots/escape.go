@@ -1,6 +1,10 @@
 package robots
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/webindexer/indexer/page"
+)
 
 // canonical brings the octets of a URL's path and query, or of the literal parts of a
 // rule, into the form in which they are compared (RFC 9309 section 2.2.2). An escape
@@ -26,10 +30,11 @@ func canonical(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
 	for i := 0; i < len(s); i++ {
-		c, escaped := s[i], false
-		if c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]) {
-			c, escaped = unhex(s[i+1])<<4|unhex(s[i+2]), true
+		c, escaped := page.EscapedByte(s[i:])
+		if escaped {
 			i += 2
+		} else {
+			c = s[i]
 		}
 		switch class := classes[c]; {
 		case class == plain, class == distinct && !escaped:
@@ -72,14 +77,15 @@ func escapeVerbatim(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '%' && i+2 < len(s) && isHex(s[i+1]) && isHex(s[i+2]):
-			writeEscape(&b, unhex(s[i+1])<<4|unhex(s[i+2]))
-			i += 2
-		case c >= 0x80:
+		c, escaped := page.EscapedByte(s[i:])
+		switch {
+		case escaped:
 			writeEscape(&b, c)
+			i += 2
+		case s[i] >= 0x80:
+			writeEscape(&b, s[i])
 		default:
-			b.WriteByte(c)
+			b.WriteByte(s[i])
 		}
 	}
 	return b.String()
@@ -115,19 +121,4 @@ func writeEscape(b *strings.Builder, c byte) {
 	b.WriteByte('%')
 	b.WriteByte(upper[c>>4])
 	b.WriteByte(upper[c&15])
-}
-
-func isHex(c byte) bool {
-	return isDigit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-}
-
-func unhex(c byte) byte {
-	switch {
-	case c <= '9':
-		return c - '0'
-	case c <= 'F':
-		return c - 'A' + 10
-	default:
-		return c - 'a' + 10
-	}
 }

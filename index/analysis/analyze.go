@@ -186,16 +186,14 @@ func readableURL(u page.URL) string {
 // refuses such URLs.
 func parseURL(u page.URL) (*url.URL, error) {
 	var b strings.Builder
-	for i, c := range []byte(u) {
-		b.WriteByte(c)
-		if c == '%' && (i+2 >= len(u) || !isHex(u[i+1]) || !isHex(u[i+2])) {
+	for i := range len(u) {
+		b.WriteByte(u[i])
+		if _, escaped := page.EscapedByte(string(u[i:])); u[i] == '%' && !escaped {
 			b.WriteString("25")
 		}
 	}
 	return url.Parse(b.String())
 }
-
-func isHex(c byte) bool { return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'f' }
 
 // Tokens counts the tokens of all columns. Each token is followed by a space.
 func (c *Columns) Tokens() (n uint32) {
