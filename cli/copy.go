@@ -174,7 +174,7 @@ func (a *app) openSource(ctx context.Context) (_ *deployment, err error) {
 
 // isFresh reports whether a process has shown a sign of life just now. Only Alive knows
 // whether an older one is alive: its clock may be wrong.
-func isFresh(p oracle.Process) bool { return time.Since(p.Beat).Abs() < oracle.DefaultTTL/2 }
+func isFresh(p oracle.Process) bool { return time.Since(p.Beat).Abs() < oracle.TTL/2 }
 
 // errSourceInUse says that other processes use the database that is copied.
 var errSourceInUse = errors.New("the source of the copy is in use")
@@ -187,7 +187,7 @@ func usedBy(p oracle.Process) error {
 // count rises, whatever its clock says.
 func refuseOthers(ctx context.Context, d *deployment) error {
 	own, counts := d.coordination.Liveness, make(map[string]uint64)
-	tick := time.NewTicker(oracle.DefaultTTL / 8)
+	tick := time.NewTicker(oracle.TTL / 8)
 	defer tick.Stop()
 	for {
 		list, err := oracle.Processes(ctx, d.table)

@@ -34,7 +34,7 @@ func TestCopySeesWrongClock(t *testing.T) {
 			}
 		}
 		beat(1)
-		own, err := oracle.StartOwn(t.Context(), table, 0)
+		own, err := oracle.StartOwn(t.Context(), table)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestCopySeesWrongClock(t *testing.T) {
 			refused <- refuseOthers(t.Context(), &deployment{table: table, coordination: own.Coordination()})
 		}()
 		for n := uint64(2); n < 40 && len(refused) == 0; n++ {
-			time.Sleep(oracle.DefaultTTL / 4)
+			time.Sleep(oracle.TTL / 4)
 			beat(n)
 		}
 		select {

@@ -115,7 +115,7 @@ func (a *app) join(ctx context.Context) (_ *deployment, err error) {
 }
 
 func (a *app) joinAlone(ctx context.Context, d *deployment) error {
-	own, err := oracle.StartOwn(ctx, d.table, 0)
+	own, err := oracle.StartOwn(ctx, d.table)
 	if err != nil {
 		return err
 	}
@@ -149,9 +149,9 @@ func (a *app) dialEtcd(d *deployment) (*etcd.Client, error) {
 // table.
 func newMember(ctx context.Context, client *etcd.Client, table store.Table) (oracle.Member, error) {
 	if client == nil {
-		return oracle.Join(ctx, table, 0)
+		return oracle.Join(ctx, table)
 	}
-	return etcd.Join(ctx, client, 0)
+	return etcd.Join(ctx, client)
 }
 
 // security checks the settings that tell how the processes reach and recognise each other.

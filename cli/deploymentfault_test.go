@@ -128,7 +128,7 @@ func TestServerFoundDead(t *testing.T) {
 // bury finds a process dead, which has to be stopped.
 func (f *fleet) bury(token string) {
 	f.t.Helper()
-	self, err := oracle.Join(f.t.Context(), f.table(), 0)
+	self, err := oracle.Join(f.t.Context(), f.table())
 	if err != nil {
 		f.t.Fatal(err)
 	}

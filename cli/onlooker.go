@@ -141,7 +141,7 @@ func (o *onlooker) show(ctx context.Context) error {
 
 // signsWithin is how long a process that is alive may take to show a sign of life, on a
 // store that is not very slow.
-const signsWithin = oracle.DefaultTTL / 2
+const signsWithin = oracle.TTL / 2
 
 // waitForSigns waits until processes that are alive have shown a sign since the last look.
 func (o *onlooker) waitForSigns(ctx context.Context) error {

@@ -15,7 +15,7 @@ func TestDeadProcessIsForgotten(t *testing.T) {
 		takeOne(t, o)
 		lives, killed := joinThrough(t, &link{Table: table}), joinThrough(t, &link{Table: table})
 		killed.cancel() // without telling anybody
-		time.Sleep(2*tokenSweep + DefaultTTL)
+		time.Sleep(2*tokenSweep + TTL)
 		left, err := Processes(t.Context(), table)
 		if err != nil {
 			t.Fatal(err)

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +31,9 @@ type Member interface {
 // this process cannot tell whether it is dead.
 var ErrOtherDomain = errors.New("oracle: liveness tokens are kept in different places")
 
+// pollEvery is how often a candidate checks whether the oracle is alive.
+const pollEvery = TTL / 10
+
 // Options of Start.
 type Options struct {
 	// Join makes this process a member. It is called again if the others have found it
@@ -39,9 +41,6 @@ type Options struct {
 	Join func(ctx context.Context) (Member, error)
 	// Address is where clients reach this oracle; it is shown to people.
 	Address string
-	// Poll is how often a candidate checks whether the oracle is alive; 0 means
-	// DefaultTTL / 10.
-	Poll time.Duration
 	// Changed is called when this process begins to serve or stops, with the reason.
 	Changed func(serving bool, term uint64, why error)
 	// Failed is called with errors after which the candidate tries again.
@@ -67,7 +66,6 @@ type Oracle struct {
 
 // Start makes this process a candidate, until Stop.
 func Start(ctx context.Context, table store.Table, opts Options) (*Oracle, error) {
-	opts.Poll = cmp.Or(opts.Poll, DefaultTTL/10)
 	o := &Oracle{table: table, opts: opts}
 	var err error
 	if o.member, err = opts.Join(ctx); err != nil {
@@ -80,7 +78,7 @@ func Start(ctx context.Context, table store.Table, opts Options) (*Oracle, error
 
 // run stands by, serves, and stands by again.
 func (o *Oracle) run(ctx context.Context) {
-	tick := time.NewTicker(o.opts.Poll)
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
 		if err := o.step(ctx); err != nil && ctx.Err() == nil && o.opts.Failed != nil {

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// DefaultTTL is how long a process is considered alive without a sign of life. With a
+// TTL is how long a process is considered alive without a sign of life. With a
 // shorter time, a process on a busy machine is found dead sooner; a longer one delays
 // work after a crash. etcd grants at least 2 s.
-const DefaultTTL = 2 * time.Second
+const TTL = 2 * time.Second
 
 // ErrLapsed means that this process has shown no sign of life for so long that others may
 // consider it dead. It may be alive again after the next sign, if no other process has acted on

@@ -112,7 +112,7 @@ func start(t testing.TB, l *link, name string) *Oracle {
 	t.Helper()
 	o, err := Start(t.Context(), l, Options{
 		Address: name,
-		Join:    func(ctx context.Context) (Member, error) { return Join(ctx, l, 0) },
+		Join:    func(ctx context.Context) (Member, error) { return Join(ctx, l) },
 		Failed:  func(err error) { t.Log(name, err) },
 		Changed: func(on bool, n uint64, why error) { t.Log(name, "serving:", on, "term:", n, why) },
 	})
@@ -153,15 +153,15 @@ func TestStandbyTakesOver(t *testing.T) {
 		{"handed over", func(t *testing.T, o *Oracle, _ *link) func() {
 			stop(t, o)
 			return func() {}
-		}, DefaultTTL / 4},
+		}, TTL / 4},
 		{"cut off", func(t *testing.T, o *Oracle, l *link) func() {
 			l.setCut(true)
 			return func() { l.setCut(false); stop(t, o) }
-		}, 2 * DefaultTTL},
+		}, 2 * TTL},
 		{"stalled", func(t *testing.T, o *Oracle, l *link) func() {
 			resume := l.stall()
 			return func() { resume(); stop(t, o) }
-		}, 2 * DefaultTTL},
+		}, 2 * TTL},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestStandbyTakesOver(t *testing.T) {
 				a := start(t, first, "a")
 				last, _ := takeOne(t, a)
 				b := start(t, second, "b")
-				time.Sleep(3 * DefaultTTL)
+				time.Sleep(3 * TTL)
 				if _, err := b.Take(t.Context(), 1); !errors.Is(err, ErrNotServing) {
 					t.Errorf("the standby answers beside the oracle: %v", err)
 				}
@@ -213,14 +213,14 @@ func TestReplacedOracleJoinsAgain(t *testing.T) {
 			resume := first.stall()
 			ts, _ := takeOne(t, b)
 			resume()
-			time.Sleep(2 * DefaultTTL)
+			time.Sleep(2 * TTL)
 			if ts <= last {
 				t.Errorf("%d after %d", ts, last)
 			}
 			resume = second.stall()
 			last, _ = takeOne(t, a)
 			resume()
-			time.Sleep(2 * DefaultTTL)
+			time.Sleep(2 * TTL)
 			if last <= ts {
 				t.Errorf("%d after %d", last, ts)
 			}
@@ -375,7 +375,7 @@ func turmoil(t *testing.T, seed uint64) {
 			resume()
 		}
 	}
-	time.Sleep(3 * DefaultTTL)
+	time.Sleep(3 * TTL)
 	if ts, _ := takeOne(t, oracles...); ts <= greatest.Load() {
 		t.Errorf("%d in the end, after %d", ts, greatest.Load())
 	}

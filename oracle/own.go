@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,10 +22,9 @@ type Own struct {
 var ErrOtherOracle = errors.New("oracle: another process serves the timestamps of this table")
 
 // StartOwn serves this process alone. If a process before it has died, it waits until that
-// counts as dead. A ttl of 0 means DefaultTTL.
-func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, error) {
-	ttl = cmp.Or(ttl, DefaultTTL)
-	member, err := Join(ctx, table, ttl)
+// counts as dead.
+func StartOwn(ctx context.Context, table store.Table) (*Own, error) {
+	member, err := Join(ctx, table)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +32,6 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 	began := sync.OnceFunc(func() { close(serving) })
 	joined := false
 	o, err := Start(ctx, table, Options{
-		Poll: ttl / 10,
 		Join: func(context.Context) (Member, error) {
 			if joined {
 				return nil, errors.New("another process has found this one dead and may have taken its place; start this one again")
@@ -58,7 +55,7 @@ func StartOwn(ctx context.Context, table store.Table, ttl time.Duration) (*Own, 
 		return nil, errors.Join(err, member.Leave(ctx))
 	}
 	own := &Own{o, member}
-	timeout := time.NewTimer(3 * ttl)
+	timeout := time.NewTimer(3 * TTL)
 	defer timeout.Stop()
 	select {
 	case <-serving:

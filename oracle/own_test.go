@@ -12,11 +12,11 @@ import (
 func TestStartOwnBeside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := newTable(t)
-		own, err := StartOwn(t.Context(), table, 0)
+		own, err := StartOwn(t.Context(), table)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = StartOwn(t.Context(), table, 0)
+		_, err = StartOwn(t.Context(), table)
 		if !errors.Is(err, ErrOtherOracle) || !strings.HasSuffix(err.Error(), "uses it alone; end that process") {
 			t.Errorf("beside a process that serves itself: %v", err)
 		}

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -33,7 +32,6 @@ import (
 // whole time to live.
 type Tokens struct {
 	table store.Table
-	ttl   time.Duration
 	token string
 
 	valid  Deadline
@@ -62,17 +60,15 @@ func NewToken() string {
 	return fmt.Sprintf("%s-%d-%s", host, os.Getpid(), rand.Text()[:10])
 }
 
-// Join makes this process known in a table, and shows signs of life until Leave. A ttl of
-// 0 means DefaultTTL. All processes of a table must use the same.
-func Join(ctx context.Context, table store.Table, ttl time.Duration) (*Tokens, error) {
-	ttl = cmp.Or(ttl, DefaultTTL)
-	t := &Tokens{table: table, ttl: ttl, token: NewToken(), lost: make(chan struct{}), seen: sightings{ttl: ttl}}
+// Join makes this process known in a table, and shows signs of life until Leave.
+func Join(ctx context.Context, table store.Table) (*Tokens, error) {
+	t := &Tokens{table: table, token: NewToken(), lost: make(chan struct{})}
 	t.self = NewProcess(t.token)
 	sent := time.Now()
 	if err := t.count(ctx, 1); err != nil {
 		return nil, fmt.Errorf("oracle: make this process known in the table: %w", err)
 	}
-	t.valid.Extend(sent, ttl)
+	t.valid.Extend(sent, TTL)
 	t.seen.counted()
 	ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	t.work.Go(func() { t.beat(ctx) })
@@ -113,7 +109,7 @@ func (t *Tokens) Lost() <-chan struct{} { return t.lost }
 // a time to live from then on. So that attempt, and not the one that finds the count in the table,
 // decides how long it counts here.
 func (t *Tokens) beat(ctx context.Context) {
-	tick := time.NewTicker(t.ttl / 4)
+	tick := time.NewTicker(TTL / 4)
 	defer tick.Stop()
 	var sent time.Time // the first attempt at this count; zero before
 	for n := uint64(2); ; {
@@ -128,7 +124,7 @@ func (t *Tokens) beat(ctx context.Context) {
 		err := t.count(ctx, n)
 		switch {
 		case err == nil:
-			t.valid.Extend(sent, t.ttl)
+			t.valid.Extend(sent, TTL)
 			t.seen.counted()
 			n, sent = n+1, time.Time{}
 		case errors.Is(err, errRemoved):
@@ -144,7 +140,7 @@ var errRemoved = errors.New("oracle: another process has found this one dead")
 
 // count writes a count. It may be called again with the same one after an error.
 func (t *Tokens) count(ctx context.Context, n uint64) error {
-	ctx, cancel := context.WithTimeout(ctx, t.ttl)
+	ctx, cancel := context.WithTimeout(ctx, TTL)
 	defer cancel()
 	t.mu.Lock()
 	self := t.self
@@ -233,14 +229,13 @@ func (t *Tokens) Leave(ctx context.Context) error {
 		Mutations: []store.Mutation{{Op: store.DeleteUpTo, Group: txn.MetaGroup, Column: beatColumn, TS: store.MaxTS}},
 	}})
 	if err != nil {
-		return fmt.Errorf("oracle: leave the table (others notice after %v): %w", t.ttl, err)
+		return fmt.Errorf("oracle: leave the table (others notice after %v): %w", TTL, err)
 	}
 	return nil
 }
 
 // sightings remember what was seen of other processes.
 type sightings struct {
-	ttl  time.Duration
 	mu   sync.Mutex
 	list map[string]*sighting
 	// last is when this process counted itself for the last time, and steady since when it has
@@ -270,7 +265,7 @@ func (s *sightings) lately(token string) (alive, known bool) {
 	case g.dead:
 		return false, true
 	}
-	return true, time.Since(g.asked) < s.ttl/16
+	return true, time.Since(g.asked) < TTL/16
 }
 
 // counted notes that this process has counted itself. Two counts are a quarter of the time to
@@ -285,7 +280,7 @@ func (s *sightings) counted() {
 	s.last = now
 }
 
-func (s *sightings) isGap(now time.Time) bool { return now.Sub(s.last) > s.ttl/2 }
+func (s *sightings) isGap(now time.Time) bool { return now.Sub(s.last) > TTL/2 }
 
 // still notes a count, and reports whether it has been the same for a time to live in which
 // this process has counted itself.
@@ -298,7 +293,7 @@ func (s *sightings) still(token string, beat uint64, asked time.Time) bool {
 	}
 	g.asked = asked
 	now := time.Now()
-	return !s.isGap(now) && now.Sub(g.since) >= s.ttl && now.Sub(s.steady) >= s.ttl
+	return !s.isGap(now) && now.Sub(g.since) >= TTL && now.Sub(s.steady) >= TTL
 }
 
 func (s *sightings) died(token string) {

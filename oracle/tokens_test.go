@@ -9,7 +9,7 @@ import (
 // joinThrough joins through a link.
 func joinThrough(t *testing.T, l *link) *Tokens {
 	t.Helper()
-	m, err := Join(t.Context(), l, 0)
+	m, err := Join(t.Context(), l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,11 +24,11 @@ func joinThrough(t *testing.T, l *link) *Tokens {
 // live there.
 func TestTableAway(t *testing.T) {
 	for _, c := range []struct{ away, slower time.Duration }{
-		{DefaultTTL / 4, DefaultTTL / 8},
-		{DefaultTTL - time.Millisecond, DefaultTTL / 2},
-		{DefaultTTL, DefaultTTL / 2},
-		{2 * DefaultTTL, DefaultTTL / 2},
-		{time.Minute, DefaultTTL / 2},
+		{TTL / 4, TTL / 8},
+		{TTL - time.Millisecond, TTL / 2},
+		{TTL, TTL / 2},
+		{2 * TTL, TTL / 2},
+		{time.Minute, TTL / 2},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			table := newTable(t)
@@ -45,7 +45,7 @@ func TestTableAway(t *testing.T) {
 				return true
 			}
 			for range 3 {
-				if !look(3 * DefaultTTL) {
+				if !look(3 * TTL) {
 					t.Fatal("a process that shows signs of life was found dead")
 				}
 				for _, l := range links {
@@ -58,12 +58,12 @@ func TestTableAway(t *testing.T) {
 				}
 				links[0].setCut(false)
 			}
-			if !look(3*DefaultTTL) || isLost(one) {
+			if !look(3*TTL) || isLost(one) {
 				t.Errorf("a process was found dead after the table was away for %v", c.away)
 			}
 			links[0].setCut(true)
-			if look(2 * DefaultTTL) {
-				t.Errorf("a process that is silent was not found dead within %v", 2*DefaultTTL)
+			if look(2 * TTL) {
+				t.Errorf("a process that is silent was not found dead within %v", 2*TTL)
 			}
 			links[0].setCut(false)
 			for _, m := range []*Tokens{one, two} {
@@ -84,9 +84,9 @@ func TestLostAnswerOfASignOfLife(t *testing.T) {
 		l := &link{Table: table}
 		one, two := joinThrough(t, l), joinThrough(t, &link{Table: table})
 		l.setLie(func() bool { l.setCut(true); return true })
-		time.Sleep(DefaultTTL * 9 / 40) // until shortly before the sign of life that is to be lost
+		time.Sleep(TTL * 9 / 40) // until shortly before the sign of life that is to be lost
 		for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-			if time.Since(began) > DefaultTTL*9/10 {
+			if time.Since(began) > TTL*9/10 {
 				l.setLie(nil)
 				l.setCut(false)
 			}
@@ -94,7 +94,7 @@ func TestLostAnswerOfASignOfLife(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if alive && time.Since(began) < 2*DefaultTTL {
+			if alive && time.Since(began) < 2*TTL {
 				continue
 			}
 			if !alive && one.Valid() == nil {

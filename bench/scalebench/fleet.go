@@ -51,7 +51,7 @@ func serveOracle(ctx context.Context, table store.Table) (address string, _ clos
 	address = l.Addr().String()
 	o, err := oracle.Start(ctx, table, oracle.Options{
 		Address: address,
-		Join:    func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table, 0) },
+		Join:    func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table) },
 		Changed: func(bool, uint64, error) {},
 		Failed:  func(error) {}, // it tries again, and the clients wait
 	})
@@ -74,7 +74,7 @@ func join(ctx context.Context, table store.Table, address string) (_ *txn.Coordi
 			err = errors.Join(err, c.close())
 		}
 	}()
-	member, err := oracle.Join(ctx, table, 0)
+	member, err := oracle.Join(ctx, table)
 	if err != nil {
 		return nil, nil, err
 	}

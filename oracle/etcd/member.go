@@ -4,7 +4,6 @@
 package etcd
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,9 +61,8 @@ type sighting struct {
 // maxSightings bounds the memory of dead processes.
 const maxSightings = 4096
 
-// Join makes this process known in etcd, until Leave. A ttl of 0 means oracle.DefaultTTL.
-func Join(ctx context.Context, client *Client, ttl time.Duration) (*Member, error) {
-	seconds := int64((cmp.Or(ttl, oracle.DefaultTTL) + time.Second - 1) / time.Second)
+// Join makes this process known in etcd, until Leave.
+func Join(ctx context.Context, client *Client) (*Member, error) {
 	m := &Member{client: client, token: oracle.NewToken(), lost: make(chan struct{}), seen: make(map[string]sighting)}
 	m.renewOnce, m.look = m.keepAliveOnce, m.get
 	granting, cancel := context.WithTimeout(ctx, 5*requestTimeout)
@@ -73,7 +71,7 @@ func Join(ctx context.Context, client *Client, ttl time.Duration) (*Member, erro
 	var grant *clientv3.LeaseGrantResponse
 	err := repeat(granting, func(ctx context.Context) (err error) {
 		sent = time.Now()
-		grant, err = client.Grant(ctx, seconds) // one whose answer is lost expires
+		grant, err = client.Grant(ctx, int64(oracle.TTL/time.Second)) // one whose answer is lost expires
 		return err
 	})
 	if err != nil {

@@ -31,7 +31,7 @@ func dial(t *testing.T, s *etcdtest.Server) *Client {
 
 func join(t *testing.T, c *Client) *Member {
 	t.Helper()
-	m, err := Join(t.Context(), c, 0)
+	m, err := Join(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestStoppedMemberOfCluster(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		m := &Member{ttl: oracle.DefaultTTL, lost: make(chan struct{}), seen: make(map[string]sighting)}
+		m := &Member{ttl: oracle.TTL, lost: make(chan struct{}), seen: make(map[string]sighting)}
 		m.renewOnce = func(ctx context.Context) (time.Duration, error) { return m.ttl, stopped(ctx) }
 		m.look = func(ctx context.Context, _ string) (bool, error) { return true, stopped(ctx) }
 		m.valid.Extend(time.Now(), m.ttl)

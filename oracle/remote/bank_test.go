@@ -75,7 +75,7 @@ func TestBank(t *testing.T) {
 // openBank opens a table as a process of its own.
 func openBank(t *testing.T, table store.Table, addresses ...string) *txn.DB {
 	t.Helper()
-	member, err := oracle.Join(t.Context(), table, 0)
+	member, err := oracle.Join(t.Context(), table)
 	if err != nil {
 		t.Fatal(err)
 	}

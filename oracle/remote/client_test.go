@@ -55,7 +55,7 @@ func serveSite(t testing.TB, table store.Table, l net.Listener, s Security) *sit
 	t.Helper()
 	o, err := oracle.Start(t.Context(), table, oracle.Options{
 		Address: l.Addr().String(),
-		Join:    func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table, 0) },
+		Join:    func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table) },
 	})
 	if err != nil {
 		t.Fatal(err)

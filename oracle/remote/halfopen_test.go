@@ -36,7 +36,7 @@ func TestHalfOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table, l := newTable(t), bufconn.Listen(1<<10)
 		o, err := oracle.Start(t.Context(), table, oracle.Options{
-			Join: func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table, 0) },
+			Join: func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table) },
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -98,7 +98,7 @@ func startEtcdSite(t *testing.T, table store.Table, link *tcpproxy.Proxy) *site 
 		t.Fatal(err)
 	}
 	o, err := oracle.Start(t.Context(), table, oracle.Options{
-		Join: func(ctx context.Context) (oracle.Member, error) { return etcd.Join(ctx, client, 0) },
+		Join: func(ctx context.Context) (oracle.Member, error) { return etcd.Join(ctx, client) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -43,13 +43,13 @@ const (
 func joiner(table store.Table) (func(context.Context) (oracle.Member, error), func() error, error) {
 	endpoint := os.Getenv(etcdVariable)
 	if endpoint == "" {
-		return func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table, 0) }, func() error { return nil }, nil
+		return func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table) }, func() error { return nil }, nil
 	}
 	c, err := etcd.Dial([]string{endpoint}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	return func(ctx context.Context) (oracle.Member, error) { return etcd.Join(ctx, c, 0) }, c.Close, nil
+	return func(ctx context.Context) (oracle.Member, error) { return etcd.Join(ctx, c) }, c.Close, nil
 }
 
 func openTable(ctx context.Context) (store.Table, error) {
@@ -301,7 +301,7 @@ func fill(t *testing.T, url string, c *Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	member, err := oracle.Join(t.Context(), table, 0)
+	member, err := oracle.Join(t.Context(), table)
 	if err != nil {
 		t.Fatal(err)
 	}
