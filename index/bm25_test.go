@@ -38,11 +38,11 @@ func (s *scoring) byFTS5(ctx context.Context, expr string, n int) ([]search.Foun
 
 // byText returns what a search asks for: the best n documents, and how many match.
 func (s *scoring) byText(ctx context.Context, expr *query.Expr, n int) ([]search.Found, int, error) {
-	st, err := s.shard.statistics(ctx, expr.Scored())
+	st, err := s.shard.Statistics(ctx, expr.Scored())
 	if err != nil {
 		return nil, 0, err
 	}
-	return s.shard.best(ctx, &search.BestQuestion{Matching: search.Matching{Expr: expr, Fetched: s.c.Fetched}, N: n, Weights: s.weights, Statistics: st})
+	return s.shard.Best(ctx, &search.BestQuestion{Matching: search.Matching{Expr: expr, Fetched: s.c.Fetched}, N: n, Weights: s.weights, Statistics: st})
 }
 
 // compiled returns a query for an index with these stemmers.

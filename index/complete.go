@@ -64,7 +64,7 @@ func (c *completions) usable(state State) (*completion.Table, bool) {
 	return c.table, c.table != nil && (c.state == state || time.Now().Before(c.until))
 }
 
-func (s *viewShard) complete(ctx context.Context, q *search.CompletionQuestion) ([]search.Completion, error) {
+func (s *viewShard) Completions(ctx context.Context, q *search.CompletionQuestion) ([]search.Completion, error) {
 	return s.v.completions.find(ctx, s.v.state, q, s.v.fillCompletions)
 }
 

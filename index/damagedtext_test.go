@@ -35,10 +35,10 @@ func TestDamagedTexts(t *testing.T) {
 		}
 		defer v.Close()
 		s := &viewShard{v: v}
-		if _, err := s.typed(t.Context(), &search.TypedQuestion{IDs: []int64{1}, Words: []string{"mend"}}); !errors.Is(err, ErrCorrupt) {
+		if _, err := s.Typed(t.Context(), &search.TypedQuestion{IDs: []int64{1}, Words: []string{"mend"}}); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: words as typed: %v", damage, err)
 		}
-		_, err = s.passages(t.Context(), &search.PassagesQuestion{IDs: []int64{1}, Words: []search.PassageWord{{Typed: "mend"}}})
+		_, err = s.Passages(t.Context(), &search.PassagesQuestion{IDs: []int64{1}, Words: []search.PassageWord{{Typed: "mend"}}})
 		if reads := strings.Contains(damage, "head"); errors.Is(err, ErrCorrupt) != reads {
 			t.Errorf("%s: passages: %v", damage, err)
 		}

@@ -9,8 +9,8 @@ import (
 
 const selectHeads = "SELECT j.key, d.title, d.head FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
 
-// passages looks into the heads of the texts of documents.
-func (s *viewShard) passages(ctx context.Context, q *search.PassagesQuestion) ([]float64, error) {
+// Passages looks into the heads of the texts of documents.
+func (s *viewShard) Passages(ctx context.Context, q *search.PassagesQuestion) ([]float64, error) {
 	counts := make([]float64, len(q.IDs))
 	rows, err := s.queryIDs(ctx, selectHeads, q.IDs)
 	return counts, eachRow(rows, err, func() error {

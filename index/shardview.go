@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -36,49 +35,16 @@ func (s *viewShard) text(ctx context.Context) (*textIndex, error) {
 func (s *viewShard) Close() error { return nil }
 
 // Ask implements search.Session.
-func (s *viewShard) Ask(ctx context.Context, q *search.Question) (a *search.Answer, err error) {
-	a = new(search.Answer)
-	switch {
-	case q.Documents:
-		a.Documents = s.v.state.Documents
-	case q.Stemmers:
-		a.Stemmers, err = s.v.stemmers(ctx)
-	case q.Tags:
-		a.Tags, err = s.tags(ctx)
-	case q.Phrases != nil:
-		a.Statistics, err = s.statistics(ctx, q.Phrases)
-	case q.Counts != nil:
-		a.Counts, err = s.counts(ctx, q.Counts)
-	case q.Best != nil:
-		a.Found, a.Total, err = s.best(ctx, q.Best)
-	case q.Sorted != nil:
-		a.Found, err = s.sorted(ctx, q.Sorted)
-	case q.Anchors != nil:
-		a.Matches, err = s.matchAnchors(ctx, q.Anchors)
-	case q.Typed != nil:
-		a.Typed, err = s.typed(ctx, q.Typed)
-	case q.Passages != nil:
-		a.Passages, err = s.passages(ctx, q.Passages)
-	case q.Sketches != nil:
-		a.Sketches, err = s.sketches(ctx, q.Sketches.IDs)
-	case q.Similar != nil:
-		a.Similar, err = s.similar(ctx, q.Similar)
-	case q.Hits != nil:
-		a.Hits, err = s.hits(ctx, q.Hits)
-	case q.Columns != nil:
-		a.Columns, err = s.columns(ctx, q.Columns)
-	case q.Near != nil:
-		a.Near, err = s.near(ctx, q.Near)
-	case q.Completion != nil:
-		a.Completions, err = s.complete(ctx, q.Completion)
-	default:
-		err = errors.New("a shard got a question that this program does not know: all processes of a deployment need the same version")
-	}
-	return a, err
+func (s *viewShard) Ask(ctx context.Context, q *search.Question) (*search.Answer, error) {
+	return search.AnswerFrom(ctx, s, q)
 }
 
-// statistics counts the documents with each phrase, whenever they were fetched.
-func (s *viewShard) statistics(ctx context.Context, phrases []*query.Expr) (out search.Statistics, err error) {
+func (s *viewShard) Documents(context.Context) (int, error) { return s.v.state.Documents, nil }
+
+func (s *viewShard) Stemmers(ctx context.Context) ([]string, error) { return s.v.stemmers(ctx) }
+
+// Statistics counts the documents with each phrase, whenever they were fetched.
+func (s *viewShard) Statistics(ctx context.Context, phrases []*query.Expr) (out search.Statistics, err error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return out, err
@@ -95,7 +61,7 @@ func (s *viewShard) statistics(ctx context.Context, phrases []*query.Expr) (out 
 	return out, nil
 }
 
-func (s *viewShard) counts(ctx context.Context, list []search.Matching) ([]int, error) {
+func (s *viewShard) Counts(ctx context.Context, list []search.Matching) ([]int, error) {
 	out := make([]int, len(list))
 	for i, m := range list {
 		if m.Expr == nil {
@@ -123,9 +89,9 @@ func (s *viewShard) counts(ctx context.Context, list []search.Matching) ([]int, 
 // asks for, so the same documents are examined for each page of a result.
 const mostTied = 2500
 
-// best returns the best documents by BM25, and how many match. Equal scores are ordered by
+// Best returns the best documents by BM25, and how many match. Equal scores are ordered by
 // URL, so that a longer list begins with the shorter one, in any division into shards.
-func (s *viewShard) best(ctx context.Context, q *search.BestQuestion) ([]search.Found, int, error) {
+func (s *viewShard) Best(ctx context.Context, q *search.BestQuestion) ([]search.Found, int, error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return nil, 0, err
@@ -230,8 +196,8 @@ func (s *viewShard) queryIDs(ctx context.Context, text string, ids []int64, more
 
 const selectNamed = "SELECT j.key, d.anchors, d.headings FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value"
 
-// matchAnchors compares the words of the query with the anchors and headings of documents.
-func (s *viewShard) matchAnchors(ctx context.Context, q *search.AnchorsQuestion) ([]float64, error) {
+// Matches compares the words of the query with the anchors and headings of documents.
+func (s *viewShard) Matches(ctx context.Context, q *search.AnchorsQuestion) ([]float64, error) {
 	named, err := getAll(ctx, s.v.cache.naming, q.IDs, s.readNamed)
 	matches := make([]float64, len(named))
 	for i := range named {
@@ -264,8 +230,8 @@ func (s *viewShard) readNamed(ctx context.Context, ids []int64, keep func(i int,
 const selectHits = `SELECT ` + rowColumns + `, d.outline, d.head, d.rest IS NOT NULL, t.fetched, t.indexed, j.key
 	FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value CROSS JOIN times t ON t.id=d.id`
 
-// hits returns what a result page shows of documents, as far as a shard knows it.
-func (s *viewShard) hits(ctx context.Context, q *search.HitsQuestion) ([]search.Hit, error) {
+// Hits returns what a result page shows of documents, as far as a shard knows it.
+func (s *viewShard) Hits(ctx context.Context, q *search.HitsQuestion) ([]search.Hit, error) {
 	c, err := q.Compiled()
 	if err != nil {
 		return nil, err
@@ -303,8 +269,8 @@ func (s *viewShard) hits(ctx context.Context, q *search.HitsQuestion) ([]search.
 	return list, err
 }
 
-// columns scores documents with other weights.
-func (s *viewShard) columns(ctx context.Context, q *search.ColumnsQuestion) ([][]float64, error) {
+// Columns scores documents with other weights.
+func (s *viewShard) Columns(ctx context.Context, q *search.ColumnsQuestion) ([][]float64, error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return nil, err
@@ -316,8 +282,8 @@ func (s *viewShard) columns(ctx context.Context, q *search.ColumnsQuestion) ([][
 	return x.scores(ctx, q.Expr, q.Statistics, q.IDs, weights...)
 }
 
-// near lists the words nearest to a folded word, without that word.
-func (s *viewShard) near(ctx context.Context, q *search.NearQuestion) (list []search.NearWord, err error) {
+// Near lists the words nearest to a folded word, without that word.
+func (s *viewShard) Near(ctx context.Context, q *search.NearQuestion) (list []search.NearWord, err error) {
 	words, err := s.v.words(ctx)
 	if err != nil {
 		return nil, err
@@ -328,8 +294,8 @@ func (s *viewShard) near(ctx context.Context, q *search.NearQuestion) (list []se
 	return search.Nearest(list), nil
 }
 
-// tags counts documents by site and by language. It reads about ten bytes per document.
-func (s *viewShard) tags(ctx context.Context) (t search.Tags, err error) {
+// Tags counts documents by site and by language. It reads about ten bytes per document.
+func (s *viewShard) Tags(ctx context.Context) (t search.Tags, err error) {
 	x, err := s.text(ctx)
 	if err != nil {
 		return t, err

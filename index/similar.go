@@ -12,8 +12,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// similar answers a SimilarQuestion.
-func (s *viewShard) similar(ctx context.Context, q *search.SimilarQuestion) (a search.SimilarAnswer, err error) {
+// Similar answers a SimilarQuestion.
+func (s *viewShard) Similar(ctx context.Context, q *search.SimilarQuestion) (a search.SimilarAnswer, err error) {
 	if q.Of != "" {
 		a.Document, err = s.sketchedDocument(ctx, q.Of)
 		return a, err

@@ -55,9 +55,9 @@ func translations(d *Document, o *page.Outline) int64 {
 
 const selectSketches = "SELECT j.key, s.sketch, s.translations, s.sample FROM json_each(?) j CROSS JOIN sketches s ON s.id=j.value"
 
-// sketches reads the rows of documents.
-func (s *viewShard) sketches(ctx context.Context, ids []int64) ([]search.Sketched, error) {
-	return getAll(ctx, s.v.cache.sketches, ids, s.readSketches)
+// Sketches reads the rows of documents.
+func (s *viewShard) Sketches(ctx context.Context, q *search.SketchesQuestion) ([]search.Sketched, error) {
+	return getAll(ctx, s.v.cache.sketches, q.IDs, s.readSketches)
 }
 
 func (s *viewShard) readSketches(ctx context.Context, ids []int64, keep func(i int, found search.Sketched, size int)) error {

@@ -29,9 +29,9 @@ func selectSorted(q *search.SortedQuestion) string {
 // selectProminent gives the documents of a list with the greatest ranks.
 var selectProminent = selectSorted(&search.SortedQuestion{Matching: search.Matching{Expr: &query.Expr{}}})
 
-// sorted returns matches in an order that has nothing to do with words. Their score is
+// Sorted returns matches in an order that has nothing to do with words. Their score is
 // the rank. If the expression is nil, all documents match.
-func (s *viewShard) sorted(ctx context.Context, q *search.SortedQuestion) ([]search.Found, error) {
+func (s *viewShard) Sorted(ctx context.Context, q *search.SortedQuestion) ([]search.Found, error) {
 	if q.Expr == nil {
 		return s.scan(ctx, selectSorted(q), "", q.N)
 	}

@@ -52,7 +52,7 @@ func TestSorted(t *testing.T) {
 				}
 			}
 			for n := range documents + 2 {
-				list, err := (&viewShard{v: v}).sorted(t.Context(), &search.SortedQuestion{Matching: m, N: n, ByDate: byDate})
+				list, err := (&viewShard{v: v}).Sorted(t.Context(), &search.SortedQuestion{Matching: m, N: n, ByDate: byDate})
 				if err != nil {
 					t.Fatal(err)
 				}

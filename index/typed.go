@@ -12,9 +12,9 @@ const (
 	selectRests = "SELECT j.key, d.rest FROM json_each(?) j CROSS JOIN docs d ON d.id=j.value WHERE length(d.rest)<=?"
 )
 
-// typed looks for words in the stored texts of documents. The rest of a long text is read only
+// Typed looks for words in the stored texts of documents. The rest of a long text is read only
 // if its head lacks some of the words.
-func (s *viewShard) typed(ctx context.Context, q *search.TypedQuestion) ([]search.Typed, error) {
+func (s *viewShard) Typed(ctx context.Context, q *search.TypedQuestion) ([]search.Typed, error) {
 	lengths, err := s.v.lengths(ctx, q.IDs)
 	if err != nil {
 		return nil, err

@@ -34,10 +34,10 @@ type content struct {
 // documents match, the result is exactly that of index files.
 const firstLook = 300
 
-// best scores the candidates that the server proposes. If the question asks for more than
+// Best scores the candidates that the server proposes. If the question asks for more than
 // firstLook documents, those that the server finds less promising follow the others in its order, so
 // that a longer list begins with a shorter one.
-func (s *session) best(ctx context.Context, q *search.BestQuestion) ([]search.Found, int, error) {
+func (s *session) Best(ctx context.Context, q *search.BestQuestion) ([]search.Found, int, error) {
 	filter, err := s.fetched(ctx, q.Fetched)
 	if err != nil {
 		return nil, 0, err
@@ -283,7 +283,7 @@ func (s *session) of(ids []int64) ([]*candidate, error) {
 	return list, nil
 }
 
-func (s *session) matchAnchors(q *search.AnchorsQuestion) (matches []float64, err error) {
+func (s *session) Matches(_ context.Context, q *search.AnchorsQuestion) (matches []float64, err error) {
 	list, err := s.of(q.IDs)
 	if err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (s *session) matchAnchors(q *search.AnchorsQuestion) (matches []float64, er
 	return matches, nil
 }
 
-func (s *session) sketches(q *search.SketchesQuestion) ([]search.Sketched, error) {
+func (s *session) Sketches(_ context.Context, q *search.SketchesQuestion) ([]search.Sketched, error) {
 	found, err := s.of(q.IDs)
 	if err != nil {
 		return nil, err
@@ -310,7 +310,7 @@ func (s *session) sketches(q *search.SketchesQuestion) ([]search.Sketched, error
 	return list, nil
 }
 
-func (s *session) columns(q *search.ColumnsQuestion) ([][]float64, error) {
+func (s *session) Columns(_ context.Context, q *search.ColumnsQuestion) ([][]float64, error) {
 	list, err := s.of(q.IDs)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type completer struct {
 // stateFor is how long a state counts as the server's current state.
 const stateFor = 10 * time.Second
 
-func (s *session) complete(ctx context.Context, q *search.CompletionQuestion) ([]search.Completion, error) {
+func (s *session) Completions(ctx context.Context, q *search.CompletionQuestion) ([]search.Completion, error) {
 	state, err := s.completions.stateOf(ctx, s.c)
 	if err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// hits reads what a result page shows of documents: their texts, the times of their last
+// Hits reads what a result page shows of documents: their texts, the times of their last
 // fetches, and what their sites repeat on many pages, all at the same time.
-func (s *session) hits(ctx context.Context, q *search.HitsQuestion) ([]search.Hit, error) {
+func (s *session) Hits(ctx context.Context, q *search.HitsQuestion) ([]search.Hit, error) {
 	compiled, err := q.Compiled()
 	if err != nil {
 		return nil, err

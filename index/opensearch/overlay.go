@@ -128,11 +128,11 @@ func (s *session) touchedSince(ctx context.Context, from int64) (list []record, 
 	return list, nil
 }
 
-// sorted returns documents in the order of their ranks or times. The server can sort
+// Sorted returns documents in the order of their ranks or times. The server can sort
 // documents by their own values, and the records of the overlay by theirs, but not by the
 // values that count. So sorted reads the first of both, joins them and sorts them. That is
 // right as long as a document that belongs to the first n is among the first of either.
-func (s *session) sorted(ctx context.Context, q *search.SortedQuestion) ([]search.Found, error) {
+func (s *session) Sorted(ctx context.Context, q *search.SortedQuestion) ([]search.Found, error) {
 	period, err := s.fetched(ctx, q.Fetched)
 	if err != nil {
 		return nil, err

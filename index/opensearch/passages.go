@@ -7,8 +7,8 @@ import (
 	"github.com/webindexer/indexer/index/search"
 )
 
-// passages looks into the heads of the texts of documents, as index files do, with one request.
-func (s *session) passages(ctx context.Context, q *search.PassagesQuestion) ([]float64, error) {
+// Passages looks into the heads of the texts of documents, as index files do, with one request.
+func (s *session) Passages(ctx context.Context, q *search.PassagesQuestion) ([]float64, error) {
 	list, err := s.of(q.IDs)
 	if err != nil {
 		return nil, err

@@ -75,53 +75,19 @@ func (s *session) Close() error { return nil }
 
 // Ask implements search.Session.
 func (s *session) Ask(ctx context.Context, q *search.Question) (*search.Answer, error) {
-	a := new(search.Answer)
-	var err error
-	switch {
-	case q.Documents:
-		var state index.State
-		state, err = s.c.state(ctx, s.c.search)
-		a.Documents = state.Documents
-	case q.Stemmers:
-		a.Stemmers, err = s.stemmers(ctx)
-	case q.Tags:
-		a.Tags, err = s.tags(ctx)
-	case q.Phrases != nil:
-		a.Statistics, err = s.statistics(ctx, q.Phrases)
-	case q.Counts != nil:
-		a.Counts, err = s.counts(ctx, q.Counts)
-	case q.Best != nil:
-		a.Found, a.Total, err = s.best(ctx, q.Best)
-	case q.Sorted != nil:
-		a.Found, err = s.sorted(ctx, q.Sorted)
-	case q.Anchors != nil:
-		a.Matches, err = s.matchAnchors(q.Anchors)
-	case q.Typed != nil:
-		a.Typed, err = s.typed(ctx, q.Typed)
-	case q.Passages != nil:
-		a.Passages, err = s.passages(ctx, q.Passages)
-	case q.Sketches != nil:
-		a.Sketches, err = s.sketches(q.Sketches)
-	case q.Similar != nil:
-		a.Similar, err = s.similar(ctx, q.Similar)
-	case q.Hits != nil:
-		a.Hits, err = s.hits(ctx, q.Hits)
-	case q.Columns != nil:
-		a.Columns, err = s.columns(q.Columns)
-	case q.Near != nil:
-		a.Near, err = s.near(ctx, q.Near)
-	case q.Completion != nil:
-		a.Completions, err = s.complete(ctx, q.Completion)
-	default:
-		err = errors.New("a question that this program does not know how to ask of OpenSearch: please report the bug")
-	}
+	a, err := search.AnswerFrom(ctx, s, q)
 	if err != nil {
 		return nil, fmt.Errorf("search in OpenSearch: %w", err)
 	}
 	return a, nil
 }
 
-func (s *session) stemmers(ctx context.Context) (names []string, err error) {
+func (s *session) Documents(ctx context.Context) (int, error) {
+	state, err := s.c.state(ctx, s.c.search)
+	return state.Documents, err
+}
+
+func (s *session) Stemmers(ctx context.Context) (names []string, err error) {
 	_, a, err := s.c.countsOf(ctx, nil, object{"stemmers": object{"terms": object{"field": "stemmer", "size": 100}}})
 	if err != nil {
 		return nil, err
@@ -136,7 +102,7 @@ func (s *session) stemmers(ctx context.Context) (names []string, err error) {
 // mostTags bounds the different tags that are counted.
 const mostTags = 20_000
 
-func (s *session) tags(ctx context.Context) (t search.Tags, err error) {
+func (s *session) Tags(ctx context.Context) (t search.Tags, err error) {
 	kinds := object{}
 	for name, kind := range map[string]rune{"sites": analysis.TagSite, "languages": analysis.TagLang} {
 		kinds[name] = object{"terms": object{"field": "tags", "size": mostTags, "include": analysis.Tag(kind, "") + ".*"}}
@@ -158,7 +124,7 @@ func (s *session) tags(ctx context.Context) (t search.Tags, err error) {
 	return t, err
 }
 
-func (s *session) statistics(ctx context.Context, phrases []*query.Expr) (st search.Statistics, err error) {
+func (s *session) Statistics(ctx context.Context, phrases []*query.Expr) (st search.Statistics, err error) {
 	conditions := make([]object, len(phrases))
 	for i, p := range phrases {
 		conditions[i] = matching(p)
@@ -172,7 +138,7 @@ func (s *session) statistics(ctx context.Context, phrases []*query.Expr) (st sea
 	return st, err
 }
 
-func (s *session) counts(ctx context.Context, list []search.Matching) ([]int, error) {
+func (s *session) Counts(ctx context.Context, list []search.Matching) ([]int, error) {
 	conditions := make([]object, len(list))
 	for i, m := range list {
 		period, err := s.fetched(ctx, m.Fetched)
@@ -185,9 +151,9 @@ func (s *session) counts(ctx context.Context, list []search.Matching) ([]int, er
 	return counts, err
 }
 
-// near asks the server for words that are spelled like a word. A word of a text counts if two
+// Near asks the server for words that are spelled like a word. A word of a text counts if two
 // documents have it, and a word of a title or an anchor always counts (package spelling).
-func (s *session) near(ctx context.Context, q *search.NearQuestion) (list []search.NearWord, err error) {
+func (s *session) Near(ctx context.Context, q *search.NearQuestion) (list []search.NearWord, err error) {
 	const named, words = "named", "words"
 	suggest := object{"text": q.Word}
 	for _, field := range []string{named, words} {

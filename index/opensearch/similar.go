@@ -9,8 +9,8 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
-// similar answers a question for one document, or for the documents that are similar to one.
-func (s *session) similar(ctx context.Context, q *search.SimilarQuestion) (a search.SimilarAnswer, err error) {
+// Similar answers a question for one document, or for the documents that are similar to one.
+func (s *session) Similar(ctx context.Context, q *search.SimilarQuestion) (a search.SimilarAnswer, err error) {
 	if q.Of != "" {
 		a.Document, err = s.sketched(ctx, q.Of)
 		return a, err

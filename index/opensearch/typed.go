@@ -7,10 +7,10 @@ import (
 	"github.com/webindexer/indexer/index/search"
 )
 
-// typed looks for words in the texts of documents, as index files do: first in the heads of all
+// Typed looks for words in the texts of documents, as index files do: first in the heads of all
 // texts and then, where words are missing, in the rests of those that are not too long. So most
 // searches send only one request for this.
-func (s *session) typed(ctx context.Context, q *search.TypedQuestion) ([]search.Typed, error) {
+func (s *session) Typed(ctx context.Context, q *search.TypedQuestion) ([]search.Typed, error) {
 	list, err := s.of(q.IDs)
 	if err != nil {
 		return nil, err
