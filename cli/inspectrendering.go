@@ -44,15 +44,8 @@ func readingText(r *inspect.Reading) string {
 	if r.Canonical != "" {
 		text += ", canonical " + string(r.Canonical)
 	}
-	var robots []string
-	if r.NoIndex {
-		robots = append(robots, "noindex")
-	}
-	if r.NoFollow {
-		robots = append(robots, "nofollow")
-	}
-	if len(robots) > 0 {
-		text += ", robots " + strings.Join(robots, ", ")
+	if robots := r.Robots(); robots != "" {
+		text += ", robots " + robots
 	}
 	return text
 }

@@ -37,7 +37,6 @@ var functions = template.FuncMap{
 	"score":    func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) },
 	"percent":  percent,
 	"short":    func(s string) string { return bounded(s, 12) },
-	"robots":   robotsWords,
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") + " UTC" }

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"strings"
-
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository/inspect"
 )
@@ -57,15 +55,3 @@ func (p *documentPage) ShownResources() []inspect.Resource {
 
 // MoreResources is how many resources are not listed.
 func (p *documentPage) MoreResources() int { return max(len(p.Rendering.Resources)-maxResources, 0) }
-
-// robotsWords names the directives of a form of a page.
-func robotsWords(r *inspect.Reading) string {
-	var words []string
-	if r.NoIndex {
-		words = append(words, "noindex")
-	}
-	if r.NoFollow {
-		words = append(words, "nofollow")
-	}
-	return strings.Join(words, ", ")
-}

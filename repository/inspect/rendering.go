@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/webindexer/indexer/observers"
@@ -52,6 +53,18 @@ type Reading struct {
 	Canonical  page.URL `json:"canonical,omitempty"`
 	NoIndex    bool     `json:"noindex"`
 	NoFollow   bool     `json:"nofollow"`
+}
+
+// Robots names the directives that are set, with commas between them.
+func (r *Reading) Robots() string {
+	var names []string
+	if r.NoIndex {
+		names = append(names, "noindex")
+	}
+	if r.NoFollow {
+		names = append(names, "nofollow")
+	}
+	return strings.Join(names, ", ")
 }
 
 // Resource is what a page asked for when it was rendered.
