@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/webindexer/indexer/internal/sleep"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -33,7 +34,7 @@ func Arrivals(ctx context.Context, rng *rand.Rand, perSecond float64, n, workers
 		due := time.Now()
 		for i := range n {
 			due = due.Add(time.Duration(rng.ExpFloat64() / perSecond * float64(time.Second)))
-			if err := SleepUntil(ctx, due); err != nil {
+			if err := sleep.For(ctx, time.Until(due)); err != nil {
 				return err
 			}
 			queue <- arrival{i, due}

@@ -140,18 +140,6 @@ func Self(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// SleepUntil waits for a moment, or until ctx ends.
-func SleepUntil(ctx context.Context, at time.Time) error {
-	timer := time.NewTimer(time.Until(at))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // Milliseconds of a duration, as reports have them.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 

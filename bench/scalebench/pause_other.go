@@ -6,10 +6,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/webindexer/indexer/bench/measure"
+	"github.com/webindexer/indexer/internal/sleep"
 )
 
 // pause waits for a time, or until the context ends. It is up to a millisecond late.
 func pause(ctx context.Context, d time.Duration) error {
-	return measure.SleepUntil(ctx, time.Now().Add(d))
+	return sleep.For(ctx, d)
 }

@@ -86,7 +86,7 @@ var Arrows = []Arrow{
 	{"web/live", []string{"notify", "observers", "repository", "web/assets"}, "it shows how the pipeline of a repository is doing, and changes nothing"},
 	{"web", []string{"page", "index", "index/search", "index/query", "index/snippet", "crawler/frontier", "repository", "repository/snapshot", "repository/inspect", "txn", "web/assets", "internal/humanize"}, "it shows what a repository knows, and changes nothing"},
 	{"web/remote", []string{"page", "observers", "repository", "repository/inspect", "repository/snapshot", "notify", "web", "web/live", "internal/control"}, "it asks another process for what the pages show"},
-	{"bench", []string{"page", "render", "warc", "schema", "index", "index/search", "index/analysis", "index/opensearch", "internal/rank", "loader", "observers", "observers/pagerank", "notify", "txn", "store", "repository", "loader/replay", "oracle", "oracle/remote", "crawler", "crawler/frontier", "crawler/archive", "internal/config", "internal/control", "internal/tcpproxy"}, "it measures the parts; it is a program of its own, which nothing imports"},
+	{"bench", []string{"page", "render", "warc", "schema", "index", "index/search", "index/analysis", "index/opensearch", "internal/rank", "loader", "observers", "observers/pagerank", "notify", "txn", "store", "repository", "loader/replay", "oracle", "oracle/remote", "crawler", "crawler/frontier", "crawler/archive", "internal/config", "internal/control", "internal/sleep", "internal/tcpproxy"}, "it measures the parts; it is a program of its own, which nothing imports"},
 	{"internal", nil, "rules and tools stand beside the program"},
 	{"cli", []string{
 		"index/shardrpc",
