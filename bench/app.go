@@ -240,7 +240,7 @@ func isUsage(err error) bool {
 	return bad || setting
 }
 
-// exactly and atLeast check the number of arguments.
+// exactly and needsWARC check the number of arguments.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -250,13 +250,11 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
-func atLeast(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < n {
-			return usage(cmd, "%s needs %s", cmd.CommandPath(), what)
-		}
-		return nil
+func needsWARC(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage(cmd, "%s needs at least one WARC file", cmd.CommandPath())
 	}
+	return nil
 }
 
 // checkDatabase checks the value of --store.

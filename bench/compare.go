@@ -24,7 +24,7 @@ func (a *app) compareCommand() *cobra.Command {
 		Short:   "What loading a page costs with another version of the program",
 		Long:    strings.TrimSpace(compareHelp),
 		Example: examples("compare --old ../base/bench.old crawl.warc.gz"),
-		Args:    atLeast(1, "at least one WARC file"),
+		Args:    needsWARC,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Old == "" {
 				return usage(cmd, "name the other version with --old")

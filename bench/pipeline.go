@@ -100,7 +100,7 @@ func (a *app) sideCommand() *cobra.Command {
 		Use:    "side FILE.warc[.gz]…",
 		Short:  "Measure one side of bench pipeline in the directory --data",
 		Hidden: true,
-		Args:   atLeast(1, "at least one WARC file"),
+		Args:   needsWARC,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Kind != pipelinebench.Plain { // the plain side is a straightforward program
 				a.cfg.LimitMemory()

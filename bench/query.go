@@ -74,7 +74,7 @@ func (a *app) replayCommand() *cobra.Command {
 		Use:    "replay FILE.warc[.gz]…",
 		Short:  "Replay files into the directory --data",
 		Hidden: true,
-		Args:   atLeast(1, "at least one WARC file"),
+		Args:   needsWARC,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := measure.Replay(cmd.Context(), a.cfg.Data, args, a.repositoryOptions())
 			return err

@@ -27,10 +27,10 @@ func long(what string, statuses ...int) string {
 // examples indents the lines of an example.
 func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }
 
-// atLeast and exactly check the number of arguments.
-func atLeast(n int, what string) cobra.PositionalArgs {
+// needsArgs and exactly check the number of arguments.
+func needsArgs(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < n {
+		if len(args) == 0 {
 			return &usageError{reason: cmd.CommandPath() + " needs " + what, help: cmd.CommandPath()}
 		}
 		return nil

@@ -43,7 +43,7 @@ func (a *app) packCommand() *cobra.Command {
 			"indexer pack testdata/sites/*.txt -o sites.warc.gz",
 			"indexer pack --until 2024-04-01 testdata/sites/bakery.txt -o march.warc.gz",
 		),
-		Args: atLeast(1, "the text of at least one site"),
+		Args: needsArgs("the text of at least one site"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
 				return &usageError{reason: "indexer pack needs a file to write: -o FILE.warc.gz", help: "indexer pack"}

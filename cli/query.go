@@ -71,7 +71,7 @@ func (a *app) queryCommand() *cobra.Command {
 			"indexer query '(lighthouse OR museum) intitle:harbour filetype:html'",
 			"indexer query --limit 1 --format json lighthouse | jq -r .hits[0].url",
 		),
-		Args: atLeast(1, "at least one word"),
+		Args: needsArgs("at least one word"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.query(cmd, strings.Join(args, " "), f)
 		},

@@ -47,7 +47,7 @@ func (a *app) replayCommand() *cobra.Command {
 			"zcat old.warc.gz | indexer replay -",
 			"indexer replay --sync --data /srv/index crawl.warc.gz",
 		),
-		Args: atLeast(1, "at least one WARC file, or - for standard input"),
+		Args: needsArgs("at least one WARC file, or - for standard input"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.replay(cmd.Context(), args) },
 	}
 	a.pipelineFlags(cmd)
