@@ -154,14 +154,17 @@ func retryLetters(ctx context.Context, r *repository.Repository, letters []notif
 			return err
 		}
 	}
-	text := fmt.Sprintf("Ran observers again on %s.\n", count(done.Rows, "row"))
-	if err := printResult(stdout, format, done, text); err != nil {
-		return err
-	}
+	return reportRetried(done, stdout, format)
+}
+
+// reportRetried prints the result of retry. Rows that failed again are an error even if nobody reads
+// the result.
+func reportRetried(done retried, stdout io.Writer, format string) error {
+	err := printResult(stdout, format, done, fmt.Sprintf("Ran observers again on %s.\n", count(done.Rows, "row")))
 	if done.Failed > 0 {
-		return fmt.Errorf("%w on %s; see `indexer dead list`", errDeadAgain, count(done.Failed, "row"))
+		err = errors.Join(fmt.Errorf("%w on %s; see `indexer dead list`", errDeadAgain, count(done.Failed, "row")), err)
 	}
-	return nil
+	return err
 }
 
 // runAgain runs observers again on the rows, waits until all work is done, and counts the rows that

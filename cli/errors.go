@@ -173,12 +173,15 @@ var outcomes = []outcome{
 	{is(errDenied), statusFailed, deniedHint},
 	{is(txn.ErrNoTimestamps), statusFailed, "start an oracle (`indexer oracle`) or correct the setting oracle, and run the same command again: nothing that was loaded is lost"},
 	{is(store.ErrUnavailable), statusFailed, "run the same command again when the store answers: nothing that was loaded is lost"}, // may wrap EPIPE
-	{is(syscall.EPIPE), statusDone, ""}, // the reader of the output has seen enough
+	{isUnread, statusDone, ""},
 }
 
 func isFull(err error) bool {
 	return errors.Is(err, store.ErrNoSpace) || errors.Is(err, syscall.ENOSPC) || index.IsFull(err)
 }
+
+// isUnread reports whether a command failed only because the reader of its output has seen enough.
+func isUnread(err error) bool { return saysOnly(err, syscall.EPIPE) }
 
 // notAskedDenied reports whether the process that has the data directory belongs to another user.
 func notAskedDenied(err error) bool {

@@ -79,6 +79,8 @@ func TestExitStatus(t *testing.T) {
 		{syscall.EPIPE, 0, ""},
 		// of several errors the one that says most decides
 		{errors.Join(syscall.EPIPE, errDifferences), 5, ""},
+		{errors.Join(syscall.EPIPE, errDeadAgain), 1, ""},
+		{errors.Join(os.NewSyscallError("write", syscall.EPIPE), errors.New("a dead letter cannot be read")), 1, ""},
 		{errors.Join(syscall.EPIPE, errInterrupted), 130, ""}, // the reader may have been interrupted, too
 		{errors.Join(&inputError{what: "a"}, errInterrupted), 130, ""},
 		{errors.Join(errInterrupted, store.ErrNoSpace), 3, "free some space"},

@@ -44,22 +44,21 @@ func withInterrupt(ctx context.Context, err error) error {
 	if _, known := outcomeOf(err); known && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	if onlyCanceled(err) {
+	if saysOnly(err, context.Canceled) {
 		return canceledError{err}
 	}
 	return fmt.Errorf("%w: %w", errInterrupted, err)
 }
 
-// onlyCanceled reports whether an error says nothing but that a context was canceled: no other
-// error is joined to it.
-func onlyCanceled(err error) bool {
+// saysOnly reports whether an error says nothing but target: no other error is joined to it.
+func saysOnly(err, target error) bool {
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:
-		return onlyCanceled(e.Unwrap())
+		return saysOnly(e.Unwrap(), target)
 	case interface{ Unwrap() []error }:
-		return !slices.ContainsFunc(e.Unwrap(), func(part error) bool { return !onlyCanceled(part) })
+		return !slices.ContainsFunc(e.Unwrap(), func(part error) bool { return !saysOnly(part, target) })
 	}
-	return err == context.Canceled
+	return err == target
 }
 
 // countAfterInterrupt bounds how long an interrupted run waits for a shared table or its

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/webindexer/indexer/notify"
@@ -148,5 +149,19 @@ func TestRetryNothing(t *testing.T) {
 	var out strings.Builder
 	if err := retryLetters(t.Context(), nil, nil, &out, "json"); err != nil || out.String() != `{"rows":0,"failed":0}`+"\n" {
 		t.Errorf("%q, %v", out.String(), err)
+	}
+}
+
+// TestRetryUnread: a reader that has ended does not make a row that failed again a success.
+func TestRetryUnread(t *testing.T) {
+	for _, c := range []struct {
+		done retried
+		want int
+	}{{retried{Rows: 2, Failed: 1}, statusFailed}, {retried{Rows: 2}, statusDone}} {
+		err := reportRetried(c.done, failingWriter{syscall.EPIPE}, "text")
+		var stderr strings.Builder
+		if got := report(err, &stderr, false); got != c.want {
+			t.Errorf("%+v: status %d, want %d: %v", c.done, got, c.want, err)
+		}
 	}
 }
