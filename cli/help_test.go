@@ -36,6 +36,39 @@ func TestHelp(t *testing.T) {
 	})
 }
 
+// TestExamples runs the examples that name pages of the demonstration in README.md, and all of query.
+func TestExamples(t *testing.T) {
+	data := lighthouseData(t)
+	ran := 0
+	visit(newApp(nil, nil, nil).rootCommand(), func(c *cobra.Command) {
+		for line := range strings.SplitSeq(c.Example, "\n") {
+			line, _, _ = strings.Cut(strings.TrimSpace(line), " | ")
+			if !strings.Contains(line, "skerryrock") && c.Name() != "query" || strings.Contains(line, "--at ") || strings.Contains(line, "--screenshot ") {
+				continue // the data has no history and no renderings
+			}
+			status, stdout, stderr := indexer(t, append([]string{"--data", data}, wordsOf(line)[1:]...)...)
+			if ran++; status != 0 || stdout == "" || strings.Contains(stdout, "Nothing was found") || strings.Contains(stdout, "never fetched") {
+				t.Errorf("%s: status %d\n%s%s", line, status, stdout, stderr)
+			}
+		}
+	})
+	if ran < 10 {
+		t.Errorf("%d examples ran", ran)
+	}
+}
+
+// wordsOf splits a line as a shell does, if all its quotes are single.
+func wordsOf(line string) (words []string) {
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+			continue
+		}
+		words = append(words, strings.Fields(part)...)
+	}
+	return words
+}
+
 func visit(c *cobra.Command, f func(*cobra.Command)) {
 	f(c)
 	for _, sub := range c.Commands() {

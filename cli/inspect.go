@@ -66,11 +66,11 @@ func (a *app) inspectCommand() *cobra.Command {
 		Short: "Show everything known about a URL, and why it is or is not in the index",
 		Long:  long(inspectHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
-			"indexer inspect https://lighthouse.example/",
-			"indexer inspect --format json https://lighthouse.example/ | jq .reason",
-			"indexer inspect --at 2h https://lighthouse.example/",
-			"indexer inspect --limit 1000 --format json https://lighthouse.example/ | jq -r .next",
-			"indexer inspect --screenshot page.webp https://lighthouse.example/",
+			"indexer inspect https://skerryrock.example/",
+			"indexer inspect --format json https://skerryrock.example/ | jq .reason",
+			"indexer inspect --at 2h https://skerryrock.example/",
+			"indexer inspect --limit 1000 --format json https://skerryrock.example/ | jq -r .next",
+			"indexer inspect --screenshot page.webp https://skerryrock.example/",
 		),
 		Args: exactly(1, "one URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -65,11 +65,11 @@ func (a *app) queryCommand() *cobra.Command {
 		Long:       long(queryHelp, statusDone, statusFailed, statusUsage),
 		Example: examples(
 			"indexer query lighthouse keeper",
-			`indexer query '"lighthouse keeper" site:lighthouse.example'`,
-			"indexer query -- lighthouse -museum",
-			"indexer query --sort date --explain lighthouse after:2024-05",
-			"indexer query '(lighthouse OR museum) intitle:harbour filetype:html'",
-			"indexer query --limit 1 --format json lighthouse | jq -r .hits[0].url",
+			`indexer query '"the last keeper" site:skerryrock.example'`,
+			"indexer query -- museum -boat",
+			"indexer query --sort date museum after:2024-05",
+			"indexer query --explain '(lighthouse OR museum) intitle:lamp filetype:html'",
+			"indexer query --limit 1 --format json lighthouse | jq -r '.hits[0].url'",
 		),
 		Args: needsArgs("at least one word"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -182,7 +182,7 @@ func hitText(b *strings.Builder, h *search.Hit, s style) {
 
 func explanationText(b *strings.Builder, e *search.Explanation, score float64) {
 	if e.Tier == "no words" {
-		fmt.Fprintf(b, "    no words to score by\n")
+		fmt.Fprintf(b, "    score %s = rank; no word counts\n", scoreNumber(score))
 		return
 	}
 	more := ""

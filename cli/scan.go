@@ -53,7 +53,7 @@ func (a *app) scanCommand() *cobra.Command {
 		Short: "Print tables of the store",
 		Long:  long(scanHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
-			"indexer scan url https://lighthouse.example/",
+			"indexer scan url https://skerryrock.example/",
 			"indexer scan --raw --limit 20 fetch",
 			"indexer scan --notify fetch --format json",
 		),

@@ -30,8 +30,8 @@ func (a *app) similarCommand() *cobra.Command {
 		Short: "List the pages whose main content is similar to that of a page",
 		Long:  long(similarHelp, statusDone, statusFailed, statusUsage),
 		Example: examples(
-			"indexer similar https://lighthouse.example/",
-			"indexer similar --threshold 0.5 --limit 100 --format json https://lighthouse.example/ | jq -r .pages[].url",
+			"indexer similar https://skerryrock.example/",
+			"indexer similar --threshold 0.5 --limit 100 --format json https://skerryrock.example/ | jq -r '.pages[].url'",
 		),
 		Args: exactly(1, "one URL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.similar(cmd, args[0], opts) },

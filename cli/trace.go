@@ -32,8 +32,8 @@ func (a *app) traceCommand() *cobra.Command {
 		Short: "Show the journey of one page through the pipeline",
 		Long:  long(traceHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
-			"indexer trace https://lighthouse.example/",
-			"indexer trace --format json https://lighthouse.example/ | jq .loaded_to_searchable_ms",
+			"indexer trace https://skerryrock.example/",
+			"indexer trace --format json https://skerryrock.example/ | jq .loaded_to_searchable_ms",
 		),
 		Args: exactly(1, "one URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
