@@ -25,7 +25,8 @@ type app struct {
 	freeBytes func() (int64, error)
 
 	// Set by configure.
-	command string // as typed, such as "indexer replay"
+	command string                 // as typed, such as "indexer replay"
+	given   map[string]config.Flag // settings that flags set, by key
 	cfg     config.Config
 	log     *zap.Logger
 
@@ -56,6 +57,7 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 		return nil // mistakes in the settings must not break completion
 	}
 	given := givenSettings(cmd)
+	a.given = given
 	_, a.flags.dataGiven = given["data"]
 	_, a.flags.indexGiven = given["index"]
 	a.command = cmd.CommandPath()

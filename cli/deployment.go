@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/webindexer/indexer/crawler/division"
+	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/oracle"
 	"github.com/webindexer/indexer/oracle/etcd"
@@ -45,7 +47,7 @@ func (a *app) database() string {
 func (a *app) openTable(ctx context.Context) (store.Table, error) {
 	table, err := a.openAny(ctx)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, a.storeError(err)
 	}
 	if err := repository.CheckComplete(ctx, table); err != nil {
 		return nil, errors.Join(fmt.Errorf("the store %s: %w", engines.Redact(a.cfg.Store), err), table.Close())
@@ -53,12 +55,17 @@ func (a *app) openTable(ctx context.Context) (store.Table, error) {
 	return table, nil
 }
 
-// storeError makes a mistake in the setting store a mistake of usage.
-func storeError(err error) error {
-	if wrong, ok := errors.AsType[*store.SettingError](err); ok {
+// storeError makes a mistake in the setting store a mistake of usage, or of the file or variable that
+// has the setting.
+func (a *app) storeError(err error) error {
+	wrong, ok := errors.AsType[*store.SettingError](err)
+	if !ok {
+		return err
+	}
+	if _, isFlag := a.given["store"]; isFlag {
 		return &usageError{reason: "setting store (--store): " + wrong.Error(), help: "indexer"}
 	}
-	return err
+	return &config.Error{Where: config.Source(a.flags.config, a.given, "store"), Key: "store", Reason: strings.TrimPrefix(wrong.Error(), "store ")}
 }
 
 // openAny opens the database that the setting store names, whatever is in it.

@@ -55,7 +55,7 @@ func (a *app) otherIndex() (other repository.Index, closeIndex func() error, err
 // setting could make it search another index than the one that was meant.
 func (a *app) openSearcher(ctx context.Context) (searcher, error) {
 	if err := engines.Check(a.cfg.Store); err != nil {
-		return nil, storeError(err)
+		return nil, a.storeError(err)
 	}
 	switch {
 	case a.usesFiles() && a.usesShards():

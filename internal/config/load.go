@@ -110,6 +110,13 @@ func envName(key string) string {
 	return EnvPrefix + "_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
+// Source returns where the setting with this key comes from, as an Error names it. The arguments are
+// those of Load, which has returned no error.
+func Source(file string, flags map[string]Flag, key string) string {
+	inFile, _ := loadFile(viper.New(), file)
+	return source(key, flags, inFile)
+}
+
 // source returns where the value of a key comes from, by order of precedence.
 func source(key string, flags map[string]Flag, inFile map[string]entry) string {
 	if flag, ok := flags[key]; ok {
