@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -80,7 +81,7 @@ func (a *app) pack(ctx context.Context, paths []string, output string, opts site
 		}
 		return nil
 	}
-	if err := a.writePack(ctx, output, write); err != nil {
+	if err := a.writePack(ctx, paths, output, write); err != nil {
 		return err
 	}
 	if output == "-" {
@@ -90,9 +91,26 @@ func (a *app) pack(ctx context.Context, paths []string, output string, opts site
 	return err
 }
 
+// refuseInput returns an error if the output of pack is one of the texts, which it would replace.
+func refuseInput(paths []string, output string) error {
+	to, err := os.Stat(output)
+	if err != nil {
+		return nil // a new file; if it cannot be written, writing says why
+	}
+	for _, path := range paths {
+		if from, err := os.Stat(path); err == nil && os.SameFile(from, to) {
+			return &usageError{reason: "--output " + output + " would replace the text " + path + "; name another file", help: "indexer pack"}
+		}
+	}
+	return nil
+}
+
 // writePack writes to a file, "-" for standard output.
-func (a *app) writePack(ctx context.Context, output string, write func(io.Writer) error) error {
+func (a *app) writePack(ctx context.Context, paths []string, output string, write func(io.Writer) error) error {
 	if output != "-" {
+		if err := refuseInput(paths, output); err != nil {
+			return err
+		}
 		return a.writeOutput(ctx, "indexer pack", "--output", output, write)
 	}
 	if _, tty := terminal(a.stdout); tty {
