@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,6 +55,8 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	if near := config.Nearest(word, names); near != "" && len(word) > 1 {
 		reason += "; did you mean --" + near + "?"
+	} else if dashes == "--" && slices.ContainsFunc(cmd.Commands(), func(c *cobra.Command) bool { return c.Flags().Lookup(word) != nil }) {
+		reason += "; flags of a single command follow its name"
 	}
 	return reason
 }
