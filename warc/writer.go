@@ -2,6 +2,7 @@ package warc
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -54,7 +55,7 @@ func (w *Writer) Write(fields Fields, block []byte) (id string, err error) {
 	}
 	head.WriteString("\r\n")
 	if err := w.member(head.Bytes(), block, []byte("\r\n\r\n")); err != nil {
-		w.err = fmt.Errorf("write WARC record %d (%s): %w", w.count, abbreviate(fields.Get("WARC-Target-URI")), err)
+		w.err = fmt.Errorf("write WARC record %d (%s): %w", w.count, abbreviate(cmp.Or(fields.Get("WARC-Target-URI"), fields.Get("WARC-Type"))), err)
 		return "", w.err
 	}
 	w.count++

@@ -143,6 +143,14 @@ func TestWriterFails(t *testing.T) {
 	}
 }
 
+// TestFailureNamesRecord: a record without a URL is named by its type.
+func TestFailureNamesRecord(t *testing.T) {
+	_, err := NewWriter(&failingWriter{0}).Write(Fields{{"WARC-Type", "warcinfo"}}, nil)
+	if err == nil || err.Error() != "write WARC record 0 (warcinfo): no space" {
+		t.Error(err)
+	}
+}
+
 // TestWriteResource writes a resource and reads it back: a fetch with the media type of the record.
 func TestWriteResource(t *testing.T) {
 	var out bytes.Buffer
