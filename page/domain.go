@@ -24,6 +24,9 @@ func newParser() whatwg.Parser {
 	return whatwg.NewParser(
 		whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
 		whatwg.WithPreParseHostFunc(func(u *whatwg.Url, host string) string {
+			if hasDomain(u) && strings.HasSuffix(host, "]]") {
+				return refusedHost // The parser ignores the second bracket of "[::1]]".
+			}
 			if !hasDomain(u) || strings.HasPrefix(host, "[") {
 				return host
 			}

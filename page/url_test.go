@@ -62,6 +62,8 @@ func TestParseURLErrors(t *testing.T) {
 		{"http://./", nil},
 		{"http://a b/", nil},
 		{"http://256.1.1.1/", nil},
+		{"http://[::1]]/", nil},
+		{"http://[::1]]:80/", nil},
 		{"http://example.com:99999/", nil},
 		{"mailto:a@example.com", ErrNotHTTP},
 		{"javascript:void(0)", ErrNotHTTP},
