@@ -95,6 +95,9 @@ func crawlAndDraw(t *testing.T, d *datadriven.TestData, w *web, frontier *memFro
 	for _, u := range s.Unreached {
 		fmt.Fprintf(&b, "\nunreached: %s (%s), attempts: %d", u.Host, u.Why, u.Attempts)
 	}
+	for _, h := range c.LeftAlone(2) {
+		fmt.Fprintf(&b, "\nleft alone: %s (%s)", h.Host, h.Why)
+	}
 	return b.String() + "\n"
 }
 

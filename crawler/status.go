@@ -123,10 +123,15 @@ func (c *Crawler) Status(n int) Status {
 }
 
 // LeftAlone lists up to n hosts that have something due but are left alone, because they
-// failed or asked for it.
+// failed or asked for it, or answered the request for robots.txt with an error. Hosts that
+// answered no request are in [Status.Unreached] instead.
 func (c *Crawler) LeftAlone(n int) []HostStatus {
 	list := c.Status(n).Busiest
-	return slices.DeleteFunc(list, func(h HostStatus) bool { return h.State != stateBackoff.String() })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.DeleteFunc(list, func(h HostStatus) bool {
+		return h.State != stateBackoff.String() && (h.State != stateRobots.String() || c.unreached[h.Host] != nil)
+	})
 }
 
 func (n *HostCounts) count(s hostState) {
