@@ -80,9 +80,27 @@ func links(t testing.TB, source string) (list []string) {
 
 func doc(u string) string { return "/doc?url=" + url.QueryEscape(u) }
 
+// pagesFrom yields a page and those after it, most at the most. The last link of a page for which isNext
+// is true leads to the next one.
+func (s *stand) pagesFrom(target string, most int, isNext func(*html.Node) bool) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for ; target != "" && most > 0; most-- {
+			body := s.get(target)
+			if !yield(body) {
+				return
+			}
+			target = ""
+			for n := range elements(s.t, body) {
+				if n.Data == "a" && isNext(n) {
+					target = attr(n, "href")
+				}
+			}
+		}
+	}
+}
+
 func TestSearchPage(t *testing.T) {
 	s := newStand(t, append(webs(t, "lighthouse", "bakery", "cjk"), many(60)...), nil)
-
 	t.Run("first page", func(t *testing.T) {
 		first := s.get("/")
 		if got := texts(t, first, element("h1")); len(got) != 1 || got[0] != "indexer" {
@@ -109,10 +127,8 @@ func TestSearchPage(t *testing.T) {
 		}
 	})
 	t.Run("pages of results", func(t *testing.T) {
-		seen := make(map[string]bool)
-		next, pages := "/?q=leaf+oak&site=oak.example", 0
-		for next != "" && pages < 20 {
-			found := s.get(next)
+		seen, pages := make(map[string]bool), 0
+		for found := range s.pagesFrom("/?q=leaf+oak&site=oak.example", 20, func(n *html.Node) bool { return attr(n, "rel") == "next" }) {
 			for _, title := range texts(t, found, element("h2")) {
 				if seen[title] {
 					t.Errorf("%q is on two pages", title)
@@ -120,33 +136,47 @@ func TestSearchPage(t *testing.T) {
 				seen[title] = true
 			}
 			pages++
-			next = ""
-			for n := range elements(t, found) {
-				if n.Data == "a" && attr(n, "rel") == "next" {
-					next = attr(n, "href")
-				}
-			}
 		}
 		if len(seen) != 61 || pages != 7 {
 			t.Errorf("%d results on %d pages, want 61 on 7", len(seen), pages)
 		}
 	})
-	t.Run("filters", func(t *testing.T) {
-		for _, target := range []string{"/?q=the&site=oak.example", "/?q=the&site=https%3A%2F%2Foak.example%2Fp%2F1"} {
-			where := texts(t, s.get(target), class("where"))
-			if len(where) == 0 || slices.ContainsFunc(where, func(w string) bool { return !strings.HasPrefix(w, "oak.example") }) {
-				t.Errorf("%s shows %q", target, where)
-			}
-		}
-		for _, target := range []string{"/?q=%E7%81%AF&lang=ja", "/?q=leaf&lang=en"} {
-			if len(texts(t, s.get(target), element("h2"))) == 0 {
-				t.Errorf("%s finds nothing", target)
-			}
-		}
-		if got := texts(t, s.get("/?q=leaf&lang=fi"), element("h2")); len(got) != 1 || got[0] != "No page within these filters matches your search" {
-			t.Errorf("no page is in Finnish, and there is %q", got)
+	t.Run("beyond the last page", func(t *testing.T) {
+		if body := s.get("/?q=leaf+oak&site=oak.example&p=50"); !strings.Contains(body, `<a href="/?p=7&amp;q=leaf&#43;oak&amp;site=oak.example">Go to the last page</a>`) {
+			t.Errorf("it does not lead back to the results:\n%s", body)
 		}
 	})
+}
+
+func TestSearchFilters(t *testing.T) {
+	s := newStand(t, append(webs(t, "lighthouse", "bakery", "cjk"), many(60)...), nil)
+	for _, target := range []string{"/?q=the&site=oak.example", "/?q=the&site=https%3A%2F%2Foak.example%2Fp%2F1"} {
+		where := texts(t, s.get(target), class("where"))
+		if len(where) == 0 || slices.ContainsFunc(where, func(w string) bool { return !strings.HasPrefix(w, "oak.example") }) {
+			t.Errorf("%s shows %q", target, where)
+		}
+	}
+	for _, target := range []string{"/?q=%E7%81%AF&lang=ja", "/?q=leaf&lang=en"} {
+		if len(texts(t, s.get(target), element("h2"))) == 0 {
+			t.Errorf("%s finds nothing", target)
+		}
+	}
+	if got := texts(t, s.get("/?q=leaf&lang=fi"), element("h2")); len(got) != 1 || got[0] != "No page within these filters matches your search" {
+		t.Errorf("no page is in Finnish, and there is %q", got)
+	}
+	t.Run("every kind of host", func(t *testing.T) {
+		for _, site := range []string{"under_score.example", "-a.example", "[2001:db8::1]", "2001:db8::80", "[2001:DB8::1]:8080", "192.0.2.7:99", "bücher.example", "हिन्दी.example", "https://[::1]:8080/x"} {
+			for _, path := range []string{"/?q=leaf&site=", "/api/query?q=leaf&site=", "/api/suggest?q=leaf&site="} {
+				if a := s.do(path+url.QueryEscape(site), nil); a.status != http.StatusOK {
+					t.Errorf("%s%s: %d", path, site, a.status)
+				}
+			}
+		}
+	})
+}
+
+func TestRefusedQueries(t *testing.T) {
+	s := newStand(t, append(webs(t, "lighthouse"), many(60)...), nil)
 	t.Run("bad requests", func(t *testing.T) {
 		for _, target := range []string{
 			"/?q=a&p=0", "/?q=a&p=x", "/?q=a&p=101", "/?q=a&site=no+host", "/?q=a&lang=%22", "/?q=" + strings.Repeat("a", 1001),
@@ -164,26 +194,12 @@ func TestSearchPage(t *testing.T) {
 			t.Errorf("the list of files: status %d", a.status)
 		}
 	})
-	t.Run("every kind of host", func(t *testing.T) {
-		for _, site := range []string{"under_score.example", "-a.example", "[2001:db8::1]", "2001:db8::80", "[2001:DB8::1]:8080", "192.0.2.7:99", "bücher.example", "हिन्दी.example", "https://[::1]:8080/x"} {
-			for _, path := range []string{"/?q=leaf&site=", "/api/query?q=leaf&site=", "/api/suggest?q=leaf&site="} {
-				if a := s.do(path+url.QueryEscape(site), nil); a.status != http.StatusOK {
-					t.Errorf("%s%s: %d", path, site, a.status)
-				}
-			}
-		}
-	})
 	t.Run("wrong queries", func(t *testing.T) {
 		for q, why := range map[string]string{"-leaf": "The query only excludes; ", "site:": "<p>site: needs a host", "after:soon oak": "<p>after:soon is not a date"} {
 			a := s.do("/?q="+url.QueryEscape(q), nil)
 			if a.status != http.StatusBadRequest || !strings.Contains(a.body, "This query cannot be run") || !strings.Contains(a.body, why) || !strings.Contains(a.body, `value="`+q+`"`) {
 				t.Errorf("%s: status %d\n%s", q, a.status, a.body)
 			}
-		}
-	})
-	t.Run("beyond the last page", func(t *testing.T) {
-		if body := s.get("/?q=leaf+oak&site=oak.example&p=50"); !strings.Contains(body, `<a href="/?p=7&amp;q=leaf&#43;oak&amp;site=oak.example">Go to the last page</a>`) {
-			t.Errorf("it does not lead back to the results:\n%s", body)
 		}
 	})
 	t.Run("odd queries", func(t *testing.T) {
@@ -273,20 +289,15 @@ func (i justGone) Inspect(ctx context.Context, u page.URL, w inspect.Windows, at
 
 func TestDocumentPage(t *testing.T) {
 	s := newStand(t, append(webs(t, "duplicates", "redirects"), many(60)...), nil)
-
 	t.Run("lists have pages", func(t *testing.T) {
 		seen := make(map[string]int)
-		for next, pages := doc("https://oak.example/"), 0; next != "" && pages < 10; pages++ {
-			body := s.get(next)
+		isNext := func(n *html.Node) bool {
+			return strings.HasPrefix(textOf(n), "Next") && strings.HasSuffix(attr(n, "href"), "#out")
+		}
+		for body := range s.pagesFrom(doc("https://oak.example/"), 10, isNext) {
 			for _, l := range texts(t, body, class("anchor")) {
 				if strings.HasPrefix(l, "“leaf number") {
 					seen[l]++
-				}
-			}
-			next = ""
-			for n := range elements(t, body) {
-				if n.Data == "a" && strings.HasPrefix(textOf(n), "Next") && strings.HasSuffix(attr(n, "href"), "#out") {
-					next = attr(n, "href")
 				}
 			}
 		}
@@ -309,6 +320,21 @@ func TestDocumentPage(t *testing.T) {
 			t.Errorf("the page leads to a copy of what is gone:\n%s", body)
 		}
 	})
+	t.Run("every link works", func(t *testing.T) {
+		for _, from := range []string{doc("https://oak.example/"), "/?q=leaf", "/help"} {
+			for _, l := range links(t, s.get(from)) {
+				if strings.HasPrefix(l, "/") {
+					s.get(l)
+				} else if !strings.HasPrefix(l, "https://") && !strings.HasPrefix(l, "#") {
+					t.Errorf("%s has a link to %q", from, l)
+				}
+			}
+		}
+	})
+}
+
+func TestDocumentPagesOfOtherURLs(t *testing.T) {
+	s := newStand(t, webs(t, "redirects"), nil)
 	t.Run("never seen", func(t *testing.T) {
 		body := s.get(doc("nowhere.example/page")) // https is taken for granted
 		if !strings.Contains(body, "https://nowhere.example/page") || !strings.Contains(body, "it was never fetched") || !strings.Contains(body, "unknown until it is fetched") {
@@ -343,17 +369,6 @@ func TestDocumentPage(t *testing.T) {
 		}
 		if body := s.get(doc(from)); !strings.Contains(body, "<dt>Resolves to</dt>") {
 			t.Errorf("the page of %s does not tell where it leads", from)
-		}
-	})
-	t.Run("every link works", func(t *testing.T) {
-		for _, from := range []string{doc("https://oak.example/"), "/?q=leaf", "/help"} {
-			for _, l := range links(t, s.get(from)) {
-				if strings.HasPrefix(l, "/") {
-					s.get(l)
-				} else if !strings.HasPrefix(l, "https://") && !strings.HasPrefix(l, "#") {
-					t.Errorf("%s has a link to %q", from, l)
-				}
-			}
 		}
 	})
 }
