@@ -3,6 +3,7 @@ package inspect_test
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -23,6 +24,50 @@ import (
 func TestPagesThatLink(t *testing.T) {
 	random := testenv.Random(t)
 	r := opened(t, repository.Options{})
+	for _, target := range loadLinkedPages(t, random, r) {
+		u := page.MustParseURL(target)
+		whole, err := inspect.URL(t.Context(), r, u, inspect.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := bySource(whole.Inlinks)
+		for _, limit := range []int{0, 1, 1 + random.IntN(7)} {
+			if got := inPagesBy(t, r, u, limit, len(want), len(whole.Inlinks)); !slices.Equal(got, want) {
+				t.Errorf("%s, %d at a time:\n got %q\nwant %q", u, limit, got, want)
+			}
+		}
+		o := overviewOf(t, r, u, inspect.Windows{LinkingPages: inspect.Window{Limit: 1000}})
+		if got := textsOf(o.LinkingPages); !slices.Equal(got, want) || o.LinkingPagesTotal != len(want) || len(o.Inlinks) != 0 {
+			t.Errorf("the overview of %s has %d: %q\nwant %q", u, o.LinkingPagesTotal, got, want)
+		}
+		w := inspect.Window{Offset: random.IntN(len(want) + 1), Limit: random.IntN(9)}
+		part := overviewOf(t, r, u, inspect.Windows{LinkingPages: w})
+		if end := min(w.Offset+w.Limit, len(want)); len(part.LinkingPages) != end-w.Offset {
+			t.Errorf("of %d pages the window %+v shows %d", len(want), w, len(part.LinkingPages))
+		}
+	}
+	// The links of a page, likewise.
+	o := overviewOf(t, r, "https://source-7.example/", inspect.Windows{Outlinks: inspect.Window{Limit: 1000}, LinkedPages: inspect.Window{Limit: 1000}})
+	all := 0
+	for _, p := range o.LinkedPages {
+		for _, l := range o.Outlinks {
+			if l.URL == p.URL {
+				all++
+				if l.Anchor != "" && !slices.Contains(p.Anchors, l.Anchor) {
+					t.Errorf("%s lacks the anchor %q", p.URL, l.Anchor)
+				}
+			}
+		}
+	}
+	if all != len(o.Outlinks) || o.LinkedPagesTotal != len(o.LinkedPages) {
+		t.Errorf("%d links are %d pages of %d links", len(o.Outlinks), o.LinkedPagesTotal, all)
+	}
+}
+
+// loadLinkedPages loads three URLs of one document, two of another, and pages that link to them at
+// random. It returns the five URLs.
+func loadLinkedPages(t *testing.T, random *rand.Rand, r *repository.Repository) (targets []string) {
+	t.Helper()
 	load := func(u, body string) {
 		t.Helper()
 		f := &page.Fetch{URL: page.MustParseURL(u), Time: time.Unix(1_700_000_000, 0), Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(body)}
@@ -30,8 +75,6 @@ func TestPagesThatLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Three URLs of one document, two of another, and pages that link to all of them.
-	var targets []string
 	for doc, urls := range []int{3, 2} {
 		for n := range urls {
 			u := fmt.Sprintf("https://target.example/%d/%d", doc, n)
@@ -50,54 +93,16 @@ func TestPagesThatLink(t *testing.T) {
 	if err := r.Quiesce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, target := range targets {
-		u := page.MustParseURL(target)
-		whole, err := inspect.URL(t.Context(), r, u, inspect.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := bySource(whole.Inlinks)
-		for _, limit := range []int{0, 1, 1 + random.IntN(7)} {
-			if got := inPagesBy(t, r, u, limit, len(want), len(whole.Inlinks)); !slices.Equal(got, want) {
-				t.Errorf("%s, %d at a time:\n got %q\nwant %q", u, limit, got, want)
-			}
-		}
-		w := inspect.Window{Offset: random.IntN(len(want) + 1), Limit: random.IntN(9)}
-		o, err := inspect.ReadOverview(t.Context(), r, u, inspect.OverviewOptions{Windows: inspect.Windows{LinkingPages: inspect.Window{Limit: 1000}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := textsOf(o.LinkingPages); !slices.Equal(got, want) || o.LinkingPagesTotal != len(want) || len(o.Inlinks) != 0 {
-			t.Errorf("the overview of %s has %d: %q\nwant %q", u, o.LinkingPagesTotal, got, want)
-		}
-		part, err := inspect.ReadOverview(t.Context(), r, u, inspect.OverviewOptions{Windows: inspect.Windows{LinkingPages: w}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if end := min(w.Offset+w.Limit, len(want)); len(part.LinkingPages) != end-w.Offset {
-			t.Errorf("of %d pages the window %+v shows %d", len(want), w, len(part.LinkingPages))
-		}
-	}
-	// The links of a page, likewise.
-	u := page.MustParseURL("https://source-7.example/")
-	o, err := inspect.ReadOverview(t.Context(), r, u, inspect.OverviewOptions{Windows: inspect.Windows{Outlinks: inspect.Window{Limit: 1000}, LinkedPages: inspect.Window{Limit: 1000}}})
+	return targets
+}
+
+func overviewOf(t *testing.T, r *repository.Repository, u page.URL, windows inspect.Windows) *inspect.Overview {
+	t.Helper()
+	o, err := inspect.ReadOverview(t.Context(), r, u, inspect.OverviewOptions{Windows: windows})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := 0
-	for _, p := range o.LinkedPages {
-		for _, l := range o.Outlinks {
-			if l.URL == p.URL {
-				all++
-				if l.Anchor != "" && !slices.Contains(p.Anchors, l.Anchor) {
-					t.Errorf("%s lacks the anchor %q", p.URL, l.Anchor)
-				}
-			}
-		}
-	}
-	if all != len(o.Outlinks) || o.LinkedPagesTotal != len(o.LinkedPages) {
-		t.Errorf("%d links are %d pages of %d links", len(o.Outlinks), o.LinkedPagesTotal, all)
-	}
+	return o
 }
 
 // inPagesBy collects the pages that link to a URL, the given number at a time.

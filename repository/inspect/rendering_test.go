@@ -41,70 +41,94 @@ func (dataRenderer) Render(ctx context.Context, f *page.Fetch, lookup observers.
 
 const app = `<title>Loading</title><div id=root></div><script src=/app.js></script>`
 
-func TestRendering(t *testing.T) {
-	ctx := t.Context()
-	dir := t.TempDir()
-	open := func(r observers.Renderer, mode string) *repository.Repository {
-		t.Helper()
-		repo, err := repository.Open(ctx, dir, repository.Options{Render: mode, Renderer: r, History: time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := repo.Quiesce(ctx); err != nil {
-			t.Fatal(err)
-		}
-		return repo
-	}
-	at := int64(0)
-	load := func(r *repository.Repository, u page.URL, mediaType, body string) {
-		t.Helper()
-		at++
-		if _, err := r.Load(ctx, &page.Fetch{URL: u, Time: time.Unix(at, 0), Status: 200, Header: http.Header{"Content-Type": {mediaType}}, Body: []byte(body)}); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Quiesce(ctx); err != nil {
-			t.Fatal(err)
-		}
-	}
-	look := func(r *repository.Repository, u page.URL) *inspect.Inspection {
-		t.Helper()
-		i, err := inspect.URL(ctx, r, u, inspect.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return i
-	}
+// renderRig is a repository that is opened with several settings of rendering, one after another.
+type renderRig struct {
+	t    *testing.T
+	dir  string
+	repo *repository.Repository
+	at   int64 // the time of the last fetch, in Unix seconds
+}
 
-	repo := open(nil, "")
-	load(repo, "https://a.example/", "text/html", app)
-	if i := look(repo, "https://a.example/"); i.Rendering != nil || i.NeededBy != nil {
+func (r *renderRig) open(renderer observers.Renderer, mode string) {
+	r.t.Helper()
+	var err error
+	r.repo, err = repository.Open(r.t.Context(), r.dir, repository.Options{Render: mode, Renderer: renderer, History: time.Hour})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.repo.Quiesce(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *renderRig) close() {
+	r.t.Helper()
+	if err := r.repo.Close(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *renderRig) load(u page.URL, mediaType, body string) {
+	r.t.Helper()
+	r.at++
+	f := &page.Fetch{URL: u, Time: time.Unix(r.at, 0), Status: 200, Header: http.Header{"Content-Type": {mediaType}}, Body: []byte(body)}
+	if _, err := r.repo.Load(r.t.Context(), f); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := r.repo.Quiesce(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *renderRig) look(u page.URL) *inspect.Inspection {
+	r.t.Helper()
+	i, err := inspect.URL(r.t.Context(), r.repo, u, inspect.Options{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return i
+}
+
+// TestRendering looks at a page while rendering is off, while there is no browser, and once it is
+// rendered, and then at other pages and a resource.
+func TestRendering(t *testing.T) {
+	r := &renderRig{t: t, dir: t.TempDir()}
+	r.open(nil, "")
+	r.load("https://a.example/", "text/html", app)
+	if i := r.look("https://a.example/"); i.Rendering != nil || i.NeededBy != nil {
 		t.Errorf("rendering is off, and the page has %+v", i.Rendering)
 	}
-	if _, err := inspect.Pictured(ctx, repo.DB(), []page.URL{"https://a.example/"}); !errors.Is(err, inspect.ErrNotRendering) {
+	if _, err := inspect.Pictured(t.Context(), r.repo.DB(), []page.URL{"https://a.example/"}); !errors.Is(err, inspect.ErrNotRendering) {
 		t.Errorf("rendering is off, and the look for pictures says %v", err)
 	}
-	if err := repo.Close(); err != nil {
-		t.Fatal(err)
-	}
+	r.close()
 
-	repo = open(nil, "auto")
-	if i := look(repo, "https://a.example/").Rendering; i.State != inspect.StateNotRendered || !i.Qualifies || !strings.Contains(i.Reason, "no browser was found") {
+	r.open(nil, "auto")
+	if i := r.look("https://a.example/").Rendering; i.State != inspect.StateNotRendered || !i.Qualifies || !strings.Contains(i.Reason, "no browser was found") {
 		t.Errorf("without a browser: %+v", i)
 	}
-	if err := repo.Close(); err != nil {
-		t.Fatal(err)
-	}
+	r.close()
 
-	repo = open(dataRenderer{}, "")
-	defer func() {
-		if err := repo.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	load(repo, "https://a.example/data.json", "application/json", "Lamps and wicks")
-	load(repo, "https://a.example/long", "text/html", "<title>Long</title><p>"+strings.Repeat("Many words that are in the page itself. ", 50))
-	load(repo, "https://a.example/endless", "text/html", app+"<!--endless-->")
-	got := look(repo, "https://a.example/")
+	r.open(dataRenderer{}, "")
+	defer r.close()
+	r.load("https://a.example/data.json", "application/json", "Lamps and wicks")
+	r.load("https://a.example/long", "text/html", "<title>Long</title><p>"+strings.Repeat("Many words that are in the page itself. ", 50))
+	r.load("https://a.example/endless", "text/html", app+"<!--endless-->")
+	r.checkRendered(r.look("https://a.example/"))
+	if i := r.look("https://a.example/long").Rendering; i.Qualifies || i.State != inspect.StateNotRendered || i.Rendered != nil {
+		t.Errorf("a page with text of its own: %+v", i)
+	}
+	if i := r.look("https://a.example/endless").Rendering; i.State != inspect.StateNotRendered || i.Reason != "its scripts do not end" {
+		t.Errorf("a page that cannot be rendered: %+v", i)
+	}
+	if i := r.look("https://a.example/data.json"); fmt.Sprint(i.NeededBy) != "[https://a.example/]" || i.Rendering != nil {
+		t.Errorf("the resource is needed by %v, and has %+v", i.NeededBy, i.Rendering)
+	}
+	r.checkPictures()
+}
+
+func (r *renderRig) checkRendered(got *inspect.Inspection) {
+	r.t.Helper()
 	want := &inspect.Rendering{
 		Setting: "auto", Qualifies: true, Why: got.Rendering.Why, State: inspect.StateRendered,
 		Raw:      &inspect.Reading{Title: "Loading"},
@@ -118,34 +142,24 @@ func TestRendering(t *testing.T) {
 	// Without a browser, without the data, and with them.
 	versions := got.Rendering.Versions
 	if len(versions) != 3 || fmt.Sprint(versions[0].Changed) != "[https://a.example/data.json]" || len(versions[1].Changed) != 0 || !versions[2].Readable {
-		t.Errorf("renderings %+v", versions)
+		r.t.Errorf("renderings %+v", versions)
 	}
 	got.Rendering.Versions = nil
 	if !reflect.DeepEqual(got.Rendering, want) || got.Title != "Shop" {
-		t.Errorf("got  %+v\nwant %+v", got.Rendering, want)
+		r.t.Errorf("got  %+v\nwant %+v", got.Rendering, want)
 	}
-	if r := look(repo, "https://a.example/long").Rendering; r.Qualifies || r.State != inspect.StateNotRendered || r.Rendered != nil {
-		t.Errorf("a page with text of its own: %+v", r)
-	}
-	if r := look(repo, "https://a.example/endless").Rendering; r.State != inspect.StateNotRendered || r.Reason != "its scripts do not end" {
-		t.Errorf("a page that cannot be rendered: %+v", r)
-	}
-	if i := look(repo, "https://a.example/data.json"); fmt.Sprint(i.NeededBy) != "[https://a.example/]" || i.Rendering != nil {
-		t.Errorf("the resource is needed by %v, and has %+v", i.NeededBy, i.Rendering)
-	}
-	pictures(t, repo, load)
 }
 
-// pictures changes the data, and compares the pictures and texts of both times.
-func pictures(t *testing.T, repo *repository.Repository, load func(*repository.Repository, page.URL, string, string)) {
+// checkPictures changes the data, and compares the pictures and texts of both times.
+func (r *renderRig) checkPictures() {
+	t, ctx, repo := r.t, r.t.Context(), r.repo
 	t.Helper()
-	ctx := t.Context()
 	const u = page.URL("https://a.example/")
 	before, err := repo.DB().Now(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	load(repo, "https://a.example/data.json", "application/json", "Horns for fog")
+	r.load("https://a.example/data.json", "application/json", "Horns for fog")
 	for ts, want := range map[uint64]string{before: "Lamps and wicks", 0: "Horns for fog"} {
 		image, err := inspect.Picture(ctx, repo.DB(), u, ts, false)
 		if err != nil || string(image) != "picture of "+want {
