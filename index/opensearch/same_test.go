@@ -69,39 +69,20 @@ func sameWeb() (list []index.Change) {
 	return list
 }
 
-// TestSameAnswers asks the server and index files, which have the same documents, the same
-// questions. Everything that users see is the same: hits in their order with scores and explanations,
-// snippets, sections, folded versions, facets, suggestions, filters, similar pages, and completions.
-func TestSameAnswers(t *testing.T) {
-	x, a := openTest(t)
-	w, r := files(t)
-	web := sameWeb()
-	if err := errors.Join(w.Apply(t.Context(), web), x.Apply(t.Context(), web)); err != nil {
-		t.Fatal(err)
-	}
-	touches := []index.Touch{{Cluster: web[2].Cluster, URL: web[2].Doc.URL, FetchedAt: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}}
-	ranks := []index.RankUpdate{{Cluster: web[3].Cluster, Seq: 1000, Rank: 50}}
-	for _, sink := range []interface {
-		SetRanks(ctx context.Context, ranks []index.RankUpdate) error
-		Touch(ctx context.Context, touches []index.Touch) ([]index.Touch, error)
-	}{w, x} {
-		missing, err := sink.Touch(t.Context(), touches)
-		if err = errors.Join(err, sink.SetRanks(t.Context(), ranks)); err != nil || len(missing) > 0 {
-			t.Fatal(missing, err)
-		}
-	}
-	theirs, ours := searchers(t, a, r)
+// sameCase is a query for both indexes.
+type sameCase struct {
+	query string
+	opts  search.Options
+}
+
+func sameCases() []sameCase {
 	whole := search.Options{Limit: 20, Facets: true, Explain: true, PerHost: 2, Language: "en"}
 	changed := func(change func(*search.Options)) search.Options {
 		o := whole
 		change(&o)
 		return o
 	}
-	seen := make(map[string]bool)
-	for _, c := range []struct {
-		query string
-		opts  search.Options
-	}{
+	return []sameCase{
 		{"lighthouse", whole},
 		{"lighthouse keeper", whole},
 		{"lamp manual", whole},
@@ -139,7 +120,39 @@ func TestSameAnswers(t *testing.T) {
 		{"polished brass lanterns", whole},
 		{"qwertzuiop", whole},
 		{"the of and", whole},
-	} {
+	}
+}
+
+// sameIndexes returns the server and index files with the documents of a web. The times and ranks of
+// some have been renewed since.
+func sameIndexes(t *testing.T, web []index.Change) (theirs *search.Shards, ours *index.Reader) {
+	t.Helper()
+	x, a := openTest(t)
+	w, r := files(t)
+	if err := errors.Join(w.Apply(t.Context(), web), x.Apply(t.Context(), web)); err != nil {
+		t.Fatal(err)
+	}
+	touches := []index.Touch{{Cluster: web[2].Cluster, URL: web[2].Doc.URL, FetchedAt: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}}
+	ranks := []index.RankUpdate{{Cluster: web[3].Cluster, Seq: 1000, Rank: 50}}
+	for _, sink := range []interface {
+		SetRanks(ctx context.Context, ranks []index.RankUpdate) error
+		Touch(ctx context.Context, touches []index.Touch) ([]index.Touch, error)
+	}{w, x} {
+		missing, err := sink.Touch(t.Context(), touches)
+		if err = errors.Join(err, sink.SetRanks(t.Context(), ranks)); err != nil || len(missing) > 0 {
+			t.Fatal(missing, err)
+		}
+	}
+	return searchers(t, a, r)
+}
+
+// TestSameAnswers asks the server and index files, which have the same documents, the same
+// questions. Everything that users see is the same: hits in their order with scores and explanations,
+// snippets, sections, folded versions, facets, suggestions, filters, similar pages, and completions.
+func TestSameAnswers(t *testing.T) {
+	theirs, ours := sameIndexes(t, sameWeb())
+	seen := make(map[string]bool)
+	for _, c := range sameCases() {
 		t.Run(c.query, func(t *testing.T) {
 			sameHits(t, c.query, c.opts, theirs, ours)
 			noteShown(t, seen, c.query, c.opts, ours)
@@ -154,19 +167,7 @@ func TestSameAnswers(t *testing.T) {
 		t.Errorf("filters %+v, want %+v", got, want)
 	}
 	sameSimilar(t, theirs, ours)
-	completed := 0
-	for _, typed := range []string{"l", "lam", "about the b", "the ", "灯", "winter s", "qwertz", ""} {
-		for _, q := range []search.CompletionQuestion{{Typed: typed, N: 8}, {Typed: typed, N: 3, Site: "harbour.example"}, {Typed: typed, N: 8, Language: "de"}} {
-			want, got := must(ours.Complete(t.Context(), q)), must(theirs.Complete(t.Context(), q))
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%+v is completed on OpenSearch by\n%+v\nand in the files by\n%+v", q, got, want)
-			}
-			completed += len(want)
-		}
-	}
-	if completed < 20 {
-		t.Errorf("%d completions, which tells nothing", completed)
-	}
+	sameCompletions(t, theirs, ours)
 }
 
 // noteShown notes what a result has.
@@ -214,6 +215,23 @@ func sameSimilar(t *testing.T, theirs *search.Shards, ours *index.Reader) {
 	}
 	if found < 5 {
 		t.Errorf("%d similar pages, which tells nothing", found)
+	}
+}
+
+func sameCompletions(t *testing.T, theirs *search.Shards, ours *index.Reader) {
+	t.Helper()
+	completed := 0
+	for _, typed := range []string{"l", "lam", "about the b", "the ", "灯", "winter s", "qwertz", ""} {
+		for _, q := range []search.CompletionQuestion{{Typed: typed, N: 8}, {Typed: typed, N: 3, Site: "harbour.example"}, {Typed: typed, N: 8, Language: "de"}} {
+			want, got := must(ours.Complete(t.Context(), q)), must(theirs.Complete(t.Context(), q))
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v is completed on OpenSearch by\n%+v\nand in the files by\n%+v", q, got, want)
+			}
+			completed += len(want)
+		}
+	}
+	if completed < 20 {
+		t.Errorf("%d completions, which tells nothing", completed)
 	}
 }
 
