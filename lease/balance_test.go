@@ -78,100 +78,112 @@ func TestDivision(t *testing.T) {
 	}
 }
 
-// shares counts, by lease, who works under it.
+// shares notes, by lease, who works under it.
 type shares struct {
+	t    *testing.T
+	f    *fleet
 	mu   sync.Mutex
 	open map[string]*member
+}
+
+var shareNames = []string{"s0", "s1", "s2", "s3"}
+
+// join adds a process that offers to hold the leases; a broken one cannot prepare for any.
+func (s *shares) join(broken bool) (m *member) {
+	var wants []Want
+	for _, name := range shareNames {
+		wants = append(wants, Want{Name: name, Gained: func(context.Context) error {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if other := s.open[name]; other != nil && other.process.Valid() == nil {
+				s.t.Errorf("%s is open elsewhere", name)
+			}
+			if broken {
+				return errors.New("no room")
+			}
+			s.open[name] = m
+			return nil
+		}})
+	}
+	m = s.f.join(Options{Balanced: &Balanced{
+		Group: "s", Wants: wants,
+		Leave: func(i int, drained func() error) (bool, error) {
+			if err := drained(); err != nil {
+				return false, err
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.open[shareNames[i]] = nil
+			return true, nil
+		},
+	}})
+	m.Start(s.t.Context())
+	return m
+}
+
+// left notes that a process has stopped.
+func (s *shares) left(m *member) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, by := range s.open {
+		if by == m {
+			s.open[name] = nil
+		}
+	}
+}
+
+// held enters all leases that a process holds, and counts them.
+func (s *shares) held(m *member) (n int) {
+	for _, name := range shareNames {
+		if m.Held(name) {
+			n++
+			if r, err := m.Enter(s.t.Context(), name); err == nil {
+				r.Leave()
+			}
+		}
+	}
+	return n
+}
+
+// wait waits until each process holds as many leases as it should.
+func (s *shares) wait(want map[*member]int) {
+	s.t.Helper()
+	for {
+		good := true
+		for m, n := range want {
+			good = s.held(m) == n && good
+		}
+		if good {
+			return
+		}
+		select {
+		case <-time.After(time.Millisecond):
+		case <-s.t.Context().Done():
+			s.t.Fatal("not divided")
+		}
+	}
 }
 
 // TestBalanced: processes divide leases, give some back to one that joins, and take over those
 // of one that leaves or dies. No process prepares for a lease that another one has open, and
 // runs continue all the time.
 func TestBalanced(t *testing.T) {
-	f := newFleet(t)
-	s := &shares{open: make(map[string]*member)}
-	names := []string{"s0", "s1", "s2", "s3"}
-	join := func(broken bool) *member {
-		var m *member
-		var wants []Want
-		for _, name := range names {
-			wants = append(wants, Want{Name: name, Gained: func(context.Context) error {
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				if other := s.open[name]; other != nil && other.process.Valid() == nil {
-					t.Errorf("%s is open elsewhere", name)
-				}
-				if broken {
-					return errors.New("no room")
-				}
-				s.open[name] = m
-				return nil
-			}})
-		}
-		m = f.join(Options{Balanced: &Balanced{
-			Group: "s", Wants: wants,
-			Leave: func(i int, drained func() error) (bool, error) {
-				if err := drained(); err != nil {
-					return false, err
-				}
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				s.open[names[i]] = nil
-				return true, nil
-			},
-		}})
-		m.Start(t.Context())
-		return m
-	}
-	wait := func(want ...int) func(list ...*member) {
-		return func(list ...*member) {
-			t.Helper()
-			for {
-				good := true
-				for i, m := range list {
-					n := 0
-					for _, name := range names {
-						if m.Held(name) {
-							n++
-							if r, err := m.Enter(t.Context(), name); err == nil {
-								r.Leave()
-							}
-						}
-					}
-					good = good && n == want[i]
-				}
-				if good {
-					return
-				}
-				select {
-				case <-time.After(time.Millisecond):
-				case <-t.Context().Done():
-					t.Fatal("not divided")
-				}
-			}
-		}
-	}
-	one := join(false)
-	wait(4)(one)
-	two := join(false)
-	wait(2, 2)(one, two)
-	broken := join(true)
-	wait(2, 2, 0)(one, two, broken)
+	s := &shares{t: t, f: newFleet(t), open: make(map[string]*member)}
+	one := s.join(false)
+	s.wait(map[*member]int{one: 4})
+	two := s.join(false)
+	s.wait(map[*member]int{one: 2, two: 2})
+	broken := s.join(true)
+	s.wait(map[*member]int{one: 2, two: 2, broken: 0})
 	two.process.Die()
-	wait(4)(one)
-	three := join(false)
-	wait(2, 2)(one, three)
+	s.wait(map[*member]int{one: 4})
+	three := s.join(false)
+	s.wait(map[*member]int{one: 2, three: 2})
 	if err := one.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
-	s.mu.Lock()
-	for name, m := range s.open {
-		if m == one {
-			s.open[name] = nil
-		}
-	}
-	s.mu.Unlock()
-	wait(4)(three)
+	s.left(one)
+	s.wait(map[*member]int{three: 4})
 	for _, m := range []*member{two, three, broken} {
 		if err := m.Stop(t.Context()); err != nil {
 			t.Error(err)

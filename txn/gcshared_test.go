@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -322,101 +320,6 @@ func (s *turns) Apply(ctx context.Context, rows []store.RowMutation) error {
 func (s *turns) Scan(ctx context.Context, r store.Range, fn func(store.Cell) error) ([]byte, error) {
 	s.turn()
 	return s.Table.Scan(ctx, r, fn)
-}
-
-// TestCollectorsOfProcesses: processes write, read now and in the past, make pins and collect, all
-// at once. Each read gets what a model says, or is refused because it is too late. What is pinned can
-// be read.
-func TestCollectorsOfProcesses(t *testing.T) {
-	table, coordinator := sharedTable(t), sharedtest.New()
-	seed := testenv.Random(t).Uint64()
-	type version struct {
-		ts    uint64
-		value string
-	}
-	var (
-		mu    sync.Mutex // held around commits, so that the model is in order
-		model = []version{{0, ""}}
-		work  sync.WaitGroup
-		at    = func(ts uint64) string { // the value at ts, inclusive
-			mu.Lock()
-			defer mu.Unlock()
-			i, found := slices.BinarySearchFunc(model, ts, func(v version, ts uint64) int { return int(min(max(int64(v.ts)-int64(ts), -1), 1)) })
-			if !found {
-				i--
-			}
-			return model[i].value
-		}
-	)
-	removed := 0
-	for p := range 3 {
-		db, _ := openShared(t, table, coordinator, Options{})
-		work.Go(func() {
-			random := rand.New(rand.NewPCG(seed, uint64(p)))
-			for i := range testenv.Size(100, 400, 20_000) {
-				switch random.IntN(6) {
-				case 0, 1:
-					mu.Lock()
-					value := fmt.Sprint(p, ".", i)
-					if random.IntN(3) == 0 {
-						value = ""
-					}
-					model = append(model, version{setC(t, db, value), value})
-					mu.Unlock()
-				case 2:
-					tx := mustBegin(t, db)
-					publishAll(t, db)
-					wantValue(t, tx, at(tx.Start()-1))
-					tx.Rollback()
-				case 3:
-					now, err := db.Now(t.Context())
-					if err != nil {
-						t.Error(err)
-					}
-					now = max(now, 1)
-					tx := db.At(now - min(now-1, uint64(random.IntN(50)))) // never in the future, which still changes
-					v, err := tx.Get(t.Context(), "row", app("c"))
-					if want := at(tx.Start()); !errors.Is(err, ErrBelowSafePoint) && (err != nil || string(v.Data) != want) {
-						t.Errorf("at %d: %q, %v; want %q", tx.Start(), v.Data, err, want)
-					}
-					tx.Rollback()
-				case 4:
-					last, _ := db.Now(t.Context()) // never fails here
-					pin, err := db.Pin(t.Context(), Pin{Name: fmt.Sprint(p), TS: max(last, 50) - uint64(random.IntN(50))})
-					if err != nil && !errors.Is(err, ErrBelowSafePoint) {
-						t.Error(err)
-					}
-					if err == nil {
-						publishAll(t, db)
-						tx := db.At(pin.TS)
-						wantValue(t, tx, at(pin.TS))
-						tx.Rollback()
-					}
-					if random.IntN(3) > 0 {
-						if err := db.Unpin(t.Context(), fmt.Sprint(p)); err != nil && !errors.Is(err, ErrNoPin) {
-							t.Error(err)
-						}
-					}
-				case 5:
-					publishAll(t, db)
-					got, err := db.prepare(t.Context())
-					if err == nil {
-						err = db.sweep(t.Context(), &got, CollectOptions{})
-					}
-					if err != nil && !errors.Is(err, errLocksHeld) {
-						t.Error(err)
-					}
-					mu.Lock()
-					removed += got.Removed()
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	work.Wait()
-	if t.Logf("%d removed of %d", removed, len(model)); removed == 0 {
-		t.Error("nothing was ever collected")
-	}
 }
 
 // TestReaderJustInTime: a reader of the past asks after a collector has read the bounds, and
