@@ -80,72 +80,90 @@ func TestRandomRenderedWebs(t *testing.T) {
 	}
 }
 
+// scriptedPage returns a fetch of a page whose text scripts make, from an hour of a day on. Its title is a number.
+func scriptedPage(u page.URL, title, hour int) *page.Fetch {
+	return &page.Fetch{
+		URL: u, Time: time.Date(2024, 1, 1, hour, 0, 0, 0, time.UTC), Status: 200,
+		Header: http.Header{"Content-Type": {"text/html"}}, Body: fmt.Appendf(nil, "<html><title>%d</title><div id=root></div><script src=x></script>", title),
+	}
+}
+
+// renderWith renders a page. It gets at most one resource.
+func renderWith(t *testing.T, b *webtest.Browser, f, resource *page.Fetch) *observers.Rendering {
+	t.Helper()
+	r, err := b.Render(t.Context(), f, func(_ context.Context, u page.URL) (*page.Fetch, error) {
+		if resource != nil && resource.URL == u {
+			return resource, nil
+		}
+		return nil, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func openRendering(t *testing.T, b *webtest.Browser) *webtest.Rig {
+	t.Helper()
+	rig, err := webtest.Open(t.Context(), webtest.Options{Render: schema.RenderAuto, Browser: b})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := rig.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return rig
+}
+
+func loadAndSettle(t *testing.T, rig *webtest.Rig, fetches ...*page.Fetch) {
+	t.Helper()
+	for _, f := range fetches {
+		if _, err := rig.Load(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := rig.Quiesce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// alikePages returns the numbers of two pages that have no document and ask for the same, so that nothing
+// but their change has the form compared.
+func alikePages(t *testing.T, b *webtest.Browser) (first, second int) {
+	t.Helper()
+	rendered := func(n int) *observers.Rendering { return renderWith(t, b, scriptedPage(webtest.URL(0), n, 0), nil) }
+	for rendered(first).Failure == "" {
+		first++
+	}
+	second = first + 1
+	for rendered(second).Failure == "" || !slices.Equal(rendered(first).Requests, rendered(second).Requests) {
+		second++
+	}
+	return first, second
+}
+
 // TestPageChangesWhileItIsRendered: a page changes from A to B, and back to A while B is being
 // rendered. The form of B must not stay: document, which interprets A again, finds a form of A
 // and has no reason to wake render.
 func TestPageChangesWhileItIsRendered(t *testing.T) {
 	b := &webtest.Browser{URLs: renderedURLs}
-	nothing := func(context.Context, page.URL) (*page.Fetch, error) { return nil, nil }
-	variant := func(n, at int) *page.Fetch {
-		return &page.Fetch{
-			URL: webtest.URL(0), Time: time.Date(2024, 1, 1, at, 0, 0, 0, time.UTC), Status: 200,
-			Header: http.Header{"Content-Type": {"text/html"}}, Body: fmt.Appendf(nil, "<html><title>%d</title><div id=root></div><script src=x></script>", n),
-		}
-	}
-	rendered := func(n int) *observers.Rendering {
-		r, err := b.Render(t.Context(), variant(n, 0), nothing)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	// Neither has a document, and both ask for the same: nothing else has the form compared.
-	first := 0
-	for rendered(first).Failure == "" {
-		first++
-	}
-	second := first + 1
-	for rendered(second).Failure == "" || !slices.Equal(rendered(first).Requests, rendered(second).Requests) {
-		second++
-	}
-	fetches := []*page.Fetch{variant(first, 0), variant(second, 1), variant(first, 2)}
-	rig, err := webtest.Open(t.Context(), webtest.Options{Render: schema.RenderAuto, Browser: b})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := rig.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	load := func(ctx context.Context, i int) error {
-		_, err := rig.Load(ctx, fetches[i])
-		return err
-	}
-	settle := func() {
-		t.Helper()
-		if err := rig.Quiesce(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := load(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-	settle()
-	if err := load(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	first, second := alikePages(t, b)
+	fetches := []*page.Fetch{scriptedPage(webtest.URL(0), first, 0), scriptedPage(webtest.URL(0), second, 1), scriptedPage(webtest.URL(0), first, 2)}
+	rig := openRendering(t, b)
+	loadAndSettle(t, rig, fetches[0])
 	during := 0
 	b.During = func(ctx context.Context) error {
 		if during++; during > 1 {
 			return nil
 		}
-		if err := load(ctx, 2); err != nil {
+		if _, err := rig.Load(ctx, fetches[2]); err != nil {
 			return err
 		}
 		return rig.Quiesce(ctx, nil) // all but the run that waits for this
 	}
-	settle()
+	loadAndSettle(t, rig, fetches[1])
 	if during == 0 {
 		t.Fatal("B was not rendered")
 	}
@@ -160,30 +178,16 @@ func TestPageChangesWhileItIsRendered(t *testing.T) {
 // index gets the new thumbnail.
 func TestPictureChangesAlone(t *testing.T) {
 	b := &webtest.Browser{URLs: renderedURLs}
-	fetchOf := func(u page.URL, n, at int) *page.Fetch {
-		return &page.Fetch{
-			URL: u, Time: time.Date(2024, 1, 1, at, 0, 0, 0, time.UTC), Status: 200,
-			Header: http.Header{"Content-Type": {"text/html"}}, Body: fmt.Appendf(nil, "<html><title>%d</title><div id=root></div><script src=x></script>", n),
-		}
-	}
+	at := webtest.URL(renderedURLs)
 	rendered := func(n int, image *page.Fetch) *observers.Rendering {
-		r, err := b.Render(t.Context(), fetchOf(webtest.URL(renderedURLs), n, 0), func(_ context.Context, u page.URL) (*page.Fetch, error) {
-			if image != nil && image.URL == u {
-				return image, nil
-			}
-			return nil, nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return renderWith(t, b, scriptedPage(at, n, 0), image)
 	}
 	shows := 0 // a page with a picture and a form, which is its own canonical URL
 	for r := rendered(shows, nil); r.Failure != "" || len(r.Thumbnail) == 0 || strings.Contains(string(r.HTML), "canonical"); r = rendered(shows, nil) {
 		shows++
 	}
 	shown := rendered(shows, nil).Requests[0]
-	image := func(n, at int) *page.Fetch { return fetchOf(shown, n, at) }
+	image := func(n, at int) *page.Fetch { return scriptedPage(shown, n, at) }
 	first := 0
 	for string(rendered(shows, image(first, 0)).Thumbnail) == string(rendered(shows, nil).Thumbnail) {
 		first++
@@ -195,31 +199,15 @@ func TestPictureChangesAlone(t *testing.T) {
 		second++
 		after = rendered(shows, image(second, 0))
 	}
-	rig, err := webtest.Open(t.Context(), webtest.Options{Render: schema.RenderAuto, Browser: b})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := rig.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	at := fetchOf(webtest.URL(renderedURLs), shows, 0).URL
+	rig := openRendering(t, b)
 	for _, step := range []struct {
 		load []*page.Fetch
 		want *observers.Rendering
 	}{
-		{[]*page.Fetch{fetchOf(at, shows, 0), image(first, 0)}, before},
+		{[]*page.Fetch{scriptedPage(at, shows, 0), image(first, 0)}, before},
 		{[]*page.Fetch{image(second, 1)}, after},
 	} {
-		for _, f := range step.load {
-			if _, err := rig.Load(t.Context(), f); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := rig.Quiesce(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		loadAndSettle(t, rig, step.load...)
 		if got := rig.Sink.(*webtest.Sink).Thumbnails()[at]; string(got) != string(step.want.Thumbnail) {
 			t.Errorf("the index has the thumbnail %q, want %q", got, step.want.Thumbnail)
 		}

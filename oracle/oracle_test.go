@@ -312,28 +312,50 @@ func TestOraclesInTurmoil(t *testing.T) {
 	}
 }
 
+// takers ask oracles for timestamps, and keep what they got.
+type takers struct {
+	t        *testing.T
+	oracles  []*Oracle
+	greatest atomic.Uint64
+	mu       sync.Mutex
+	all      []uint64
+}
+
+// take asks an oracle at random, after a pause.
+func (s *takers) take(random *rand.Rand) {
+	time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
+	before, n := s.greatest.Load(), uint64(1+random.IntN(5))
+	first, err := s.oracles[random.IntN(len(s.oracles))].Take(context.Background(), n)
+	if err != nil {
+		return
+	}
+	if first <= before {
+		s.t.Errorf("%d was handed out after %d", first, before)
+	}
+	for g := s.greatest.Load(); g < first+n-1 && !s.greatest.CompareAndSwap(g, first+n-1); g = s.greatest.Load() {
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ts := first; ts < first+n; ts++ {
+		s.all = append(s.all, ts)
+	}
+}
+
 func turmoil(t *testing.T, seed uint64) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	table := newTable(t)
-	var (
-		links   []*link
-		oracles []*Oracle
-	)
+	var links []*link
+	s := &takers{t: t}
 	for i := range 3 {
 		l := &link{Table: table}
 		lies := rand.New(rand.NewPCG(seed, uint64(1+i)))
 		var mu sync.Mutex
-		oracles = append(oracles, start(t, l, fmt.Sprint(i)))
+		s.oracles = append(s.oracles, start(t, l, fmt.Sprint(i)))
 		l.setLie(func() bool { mu.Lock(); defer mu.Unlock(); return lies.IntN(20) == 0 })
 		links = append(links, l)
 	}
-	var (
-		greatest atomic.Uint64
-		mu       sync.Mutex
-		all      []uint64
-		done     = make(chan struct{})
-		callers  sync.WaitGroup
-	)
+	done := make(chan struct{})
+	var callers sync.WaitGroup
 	for c := range 4 {
 		callers.Go(func() {
 			random := rand.New(rand.NewPCG(seed, uint64(100+c)))
@@ -342,23 +364,8 @@ func turmoil(t *testing.T, seed uint64) {
 				case <-done:
 					return
 				default:
+					s.take(random)
 				}
-				time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
-				before, n := greatest.Load(), uint64(1+random.IntN(5))
-				first, err := oracles[random.IntN(len(oracles))].Take(context.Background(), n)
-				if err != nil {
-					continue
-				}
-				if first <= before {
-					t.Errorf("%d was handed out after %d", first, before)
-				}
-				for g := greatest.Load(); g < first+n-1 && !greatest.CompareAndSwap(g, first+n-1); g = greatest.Load() {
-				}
-				mu.Lock()
-				for ts := first; ts < first+n; ts++ {
-					all = append(all, ts)
-				}
-				mu.Unlock()
 			}
 		})
 	}
@@ -376,18 +383,18 @@ func turmoil(t *testing.T, seed uint64) {
 		}
 	}
 	time.Sleep(3 * TTL)
-	if ts, _ := takeOne(t, oracles...); ts <= greatest.Load() {
-		t.Errorf("%d in the end, after %d", ts, greatest.Load())
+	if ts, _ := takeOne(t, s.oracles...); ts <= s.greatest.Load() {
+		t.Errorf("%d in the end, after %d", ts, s.greatest.Load())
 	}
 	close(done)
 	callers.Wait()
-	for i, o := range oracles {
+	for i, o := range s.oracles {
 		links[i].setLie(nil)
 		stop(t, o)
 	}
-	slices.Sort(all)
-	if n := len(slices.Compact(slices.Clone(all))); n != len(all) || n == 0 {
-		t.Errorf("%d timestamps, %d of them different", len(all), n)
+	slices.Sort(s.all)
+	if n := len(slices.Compact(slices.Clone(s.all))); n != len(s.all) || n == 0 {
+		t.Errorf("%d timestamps, %d of them different", len(s.all), n)
 	}
 }
 
