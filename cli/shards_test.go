@@ -46,6 +46,21 @@ func answers(t *testing.T, args ...string) (list []string) {
 	return list
 }
 
+// shardedFleet is a deployment whose workers divide the shards of the index files.
+type shardedFleet struct {
+	*fleet
+	crawl  crawl
+	merged []string // the answers of all shards, merged over the network
+}
+
+// worker starts a worker, and waits until it has a shard or the index.
+func (f *shardedFleet) worker(data string, more ...string) *child {
+	f.t.Helper()
+	w := startChild(f.t, "", f.args(data, append([]string{"worker", "--workers", "2"}, more...)...)...)
+	w.Until("this process now holds a lease\t{\"lease\": \"index")
+	return w
+}
+
 // TestShardedDeployment: two workers divide four shards of the index files, and one is killed
 // while pages are loaded. Queries, merged over the network and then from directories, give
 // what one index of the same store gives. If a shard is nowhere, they say so.
@@ -53,19 +68,33 @@ func TestShardedDeployment(t *testing.T) {
 	if testing.Short() || testenv.Long() {
 		t.Skip("starts a database and several processes, for a small web")
 	}
-	c := recordedCrawl(t)
-	f := newFleet(t)
-	worker := func(data string, more ...string) *child {
-		t.Helper()
-		return startChild(t, "", f.args(data, append([]string{"worker", "--workers", "2"}, more...)...)...)
+	f := &shardedFleet{crawl: recordedCrawl(t), fleet: newFleet(t)}
+	two := f.loadWhileWorkerDies()
+	f.merged = answers(t, f.args("reader")...)
+	if strings.Contains(f.merged[0], `"total":0`) {
+		t.Errorf("%s finds nothing", shardQueries[0])
 	}
-	const gained = "this process now holds a lease\t{\"lease\": \"index"
+	runIndexer(t, f.args("two", "verify")...)
+	runIndexer(t, f.args("reader", "reindex")...)
+	sameAnswers(t, "after reindex", answers(t, f.args("reader")...), f.merged)
+	wantRefused(t, "divided into another number of shards", f.args("other", "worker", "--index-shards", "2")...)
+	wantRefused(t, "divided into another number of shards", f.args("reader", "query", "lighthouse", "--index-shards", "8")...)
+	f.searchWithoutDatabase(two)
+	data := filepath.Join(f.dir, "two")
+	sameAnswers(t, "from directories", answers(t, "--data", data), f.merged)
+	f.searchWithoutShard(data)
+	f.searchMixedFiles(data)
+}
+
+// loadWhileWorkerDies loads the pages and kills one of two workers meanwhile. It returns the other one,
+// which has taken all shards.
+func (f *shardedFleet) loadWhileWorkerDies() *child {
+	t := f.t
+	t.Helper()
 	sharded := []string{"--index-shards", "4", "--serve", "127.0.0.1:0"}
-	one := worker("one", sharded...)
-	one.Until(gained)
-	two := worker("two", sharded...)
-	two.Until(gained)
-	load := startChild(t, "", f.args("loader", append([]string{"replay", "--workers", "2"}, c.files...)...)...)
+	one := f.worker("one", sharded...)
+	two := f.worker("two", sharded...)
+	load := startChild(t, "", f.args("loader", append([]string{"replay", "--workers", "2"}, f.crawl.files...)...)...)
 	_ = load.Until("") // it has begun
 	one.Kill()
 	one.Wait()
@@ -76,56 +105,61 @@ func TestShardedDeployment(t *testing.T) {
 	until(t, func() bool { // the other worker takes the shards of the one that was killed
 		return !strings.Contains(runIndexer(t, f.args("reader", "query", "lighthouse")...), "incomplete")
 	})
-	if got := digest(t, f.args("reader")...); got != c.digest {
-		t.Errorf("digest %s, and that of one process %s", got, c.digest)
+	if got := digest(t, f.args("reader")...); got != f.crawl.digest {
+		t.Errorf("digest %s, and that of one process %s", got, f.crawl.digest)
 	}
-	merged := answers(t, f.args("reader")...)
-	if strings.Contains(merged[0], `"total":0`) {
-		t.Errorf("%s finds nothing", shardQueries[0])
-	}
-	runIndexer(t, f.args("two", "verify")...)
-	runIndexer(t, f.args("reader", "reindex")...)
-	sameAnswers(t, "after reindex", answers(t, f.args("reader")...), merged)
-	wantRefused(t, "divided into another number of shards", f.args("other", "worker", "--index-shards", "2")...)
-	wantRefused(t, "divided into another number of shards", f.args("reader", "query", "lighthouse", "--index-shards", "8")...)
+	return two
+}
+
+// searchWithoutDatabase searches while the database is away. When it is back, the last worker ends.
+func (f *shardedFleet) searchWithoutDatabase(last *child) {
+	t := f.t
+	t.Helper()
 	server := startServe(t, f.args("server", "serve")...)
 	server.get("/readyz")
 	f.postgres.Kill()
-	two.Until("leases rest")
+	last.Until("leases rest")
 	if found := server.get("/api/query?q=lighthouse"); strings.Contains(found, "incomplete") {
 		t.Errorf("while the database is away, a search finds: %s", found)
 	}
 	f.postgres.Restart(t)
-	stopChild(t, two)
+	stopChild(t, last)
 	until(t, func() bool { // no worker keeps a shard any more
 		status, _ := server.do("/readyz", nil)
 		return status != http.StatusOK
 	})
 	server.stop()
-	data := filepath.Join(f.dir, "two")
-	sameAnswers(t, "from directories", answers(t, "--data", data), merged)
-	out := runIndexer(t, append([]string{"--data", data, "query", "lighthouse"}, shardFlagsOf(data, 3)...)...)
+}
+
+func (f *shardedFleet) searchWithoutShard(data string) {
+	t := f.t
+	t.Helper()
+	out := runIndexer(t, append([]string{"--data", data, "query", "lighthouse"}, threeShardFlags(data)...)...)
 	if !strings.Contains(out, "incomplete") || !strings.Contains(out, "shard 3 of 4") {
 		t.Errorf("a shard is missing, and query says: %s", out)
 	}
-	server = startServe(t, append(f.args("server", "serve"), shardFlagsOf(data, 3)...)...)
+	server := startServe(t, append(f.args("server", "serve"), threeShardFlags(data)...)...)
 	server.get("/")
 	if page := server.get("/?q=lighthouse"); !strings.Contains(page, "The result is incomplete") {
 		t.Errorf("a shard is missing, and the search page says: %s", page)
 	}
 	server.stop()
-	mixed := filepath.Join(f.dir, "mixed") // undivided files next to a shard
-	for to, from := range map[string]string{repository.IndexDir(mixed): repository.IndexDir(c.data), repository.ShardDir(mixed, 0, 4): repository.ShardDir(data, 0, 4)} {
+}
+
+// searchMixedFiles searches undivided files next to a shard, before and after the index has become undivided.
+func (f *shardedFleet) searchMixedFiles(data string) {
+	t := f.t
+	t.Helper()
+	mixed := filepath.Join(f.dir, "mixed")
+	for to, from := range map[string]string{repository.IndexDir(mixed): repository.IndexDir(f.crawl.data), repository.ShardDir(mixed, 0, 4): repository.ShardDir(data, 0, 4)} {
 		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	wantRefused(t, "either may be old", "--data", mixed, "query", "lighthouse")
 	wantRefused(t, "divided into another number of shards: 4", f.args("mixed", "query", "--index-shards", "1", "lighthouse")...)
-	single := worker("single", "--index-shards", "1", "--reshard")
-	single.Until(gained)
-	stopChild(t, single)
-	sameAnswers(t, "from one index", answers(t, "--data", filepath.Join(f.dir, "single")), merged)
+	stopChild(t, f.worker("single", "--index-shards", "1", "--reshard"))
+	sameAnswers(t, "from one index", answers(t, "--data", filepath.Join(f.dir, "single")), f.merged)
 	runIndexer(t, f.args("mixed", "query", "--index-shards", "1", "lighthouse")...) // now the shards are old
 }
 
@@ -138,9 +172,9 @@ func sameAnswers(t *testing.T, where string, got, want []string) {
 	}
 }
 
-// shardFlagsOf names the first n of four shards in a data directory.
-func shardFlagsOf(data string, n int) (flags []string) {
-	for i := range n {
+// threeShardFlags names the first three of four shards in a data directory.
+func threeShardFlags(data string) (flags []string) {
+	for i := range 3 {
 		flags = append(flags, "--shard", repository.ShardDir(data, i, 4))
 	}
 	return flags
