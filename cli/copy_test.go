@@ -11,7 +11,7 @@ import (
 
 // TestCopy moves an index from a data directory to PostgreSQL, from there to Bigtable, and
 // back to a directory. The first copy is killed in the middle and continued. The digest
-// stays the same, and verify finds nothing.
+// stays the same, and verify finds nothing. The index files of one store do not answer for another one.
 func TestCopy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts databases")
@@ -42,6 +42,12 @@ func TestCopy(t *testing.T) {
 	runIndexer(t, "--data", last, "verify")
 	if found := runIndexer(t, "--data", last, "query", "lighthouse OR apache"); strings.Contains(found, "Nothing was found") {
 		t.Error("query finds nothing in the copy")
+	}
+	if found := runIndexer(t, "--data", first, "--store", pg, "query", "lighthouse OR apache"); strings.Contains(found, "Nothing was found") {
+		t.Error("query finds nothing in the index files that the copied store has written")
+	}
+	for _, command := range [][]string{{"query", "apache"}, {"similar", "http://apache.example/"}} {
+		wantRefused(t, "has a store of its own", append([]string{"--data", last, "--store", pg}, command...)...)
 	}
 }
 

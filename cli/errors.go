@@ -144,6 +144,7 @@ var outcomes = []outcome{
 	{is(errNoData, index.ErrNoIndex), statusUsage, "fill it with `indexer crawl SEEDS.txt` or `indexer replay FILE.warc.gz`, or name another directory with --data"},
 	{is(errNoIndexFiles), statusUsage, reindexHint},
 	{is(errFilesElsewhere), statusUsage, "the worker that holds the lease index keeps them: run the command with its data directory, which `indexer status` shows; if it lists index-0, set index_shards as the workers do"},
+	{is(errLocalIndex), statusUsage, "run the command with the data directory of the worker that holds the lease index, which `indexer status` shows; to search the store of this directory, leave out the setting store"},
 	{targetNotCreated, statusFailed, "name another target with --to, or make this directory and give it to this user"},
 	{is(errTarget), statusUsage, "name an empty data directory or database with --to; nothing was changed in this one"},
 	{is(repository.ErrIncomplete), statusUsage, "run the same `indexer copy` command again: it continues, and the store can be used when it has ended"},

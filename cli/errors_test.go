@@ -47,6 +47,7 @@ func TestExitStatus(t *testing.T) {
 		{errNoIndexFiles, 2, "`indexer reindex`"},
 		{errCutOffWorker, 1, "another data directory"},
 		{errFilesElsewhere, 2, "`indexer status`"},
+		{errLocalIndex, 2, "leave out the setting store"},
 		{index.ErrNoIndex, 2, "indexer replay FILE.warc.gz"},
 		{fmt.Errorf("no part of the index answers: %w", search.ErrUnavailable), 1, "start the search server or the workers"},
 		{inspect.ErrNoPicture, 1, "whether the page is rendered"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"go.uber.org/zap"
@@ -31,9 +32,24 @@ func (a *app) checkOwner(ctx context.Context, at opensearch.Address, id string) 
 		}
 		return nil
 	}
+	return a.askStore(ctx, func(ctx context.Context, table store.Reader) error {
+		own, err := repository.RecordedOtherID(ctx, table)
+		if err == nil && own != id {
+			err = fmt.Errorf("%w: %s does not have the documents of %s", repository.ErrOtherIndex, at, engines.Redact(a.cfg.Store))
+		}
+		return err
+	})
+}
+
+// askStore asks a shared store about an index that is to be searched. If the store does not answer
+// within findWithin, the index is searched anyway.
+func (a *app) askStore(ctx context.Context, question func(context.Context, store.Reader) error) error {
 	bounded, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
-	err := a.checkOwnerIn(bounded, at, id)
+	table, err := a.openTable(bounded)
+	if err == nil {
+		err = errors.Join(question(bounded, table), table.Close())
+	}
 	if ctx.Err() == nil && (bounded.Err() != nil || errors.Is(err, store.ErrUnavailable)) {
 		a.log.Warn("searches an index that may be that of another store, because the store does not answer", zap.Error(err))
 		return nil
@@ -41,16 +57,24 @@ func (a *app) checkOwner(ctx context.Context, at opensearch.Address, id string) 
 	return err
 }
 
-func (a *app) checkOwnerIn(ctx context.Context, at opensearch.Address, id string) error {
-	table, err := a.openTable(ctx)
-	if err != nil {
+// errLocalIndex says that index files belong to the store in their data directory, and not to the
+// shared store of the settings.
+var errLocalIndex = errors.New("this data directory has a store of its own, and the index files of that store")
+
+// checkFilesOwner returns an error that matches errLocalIndex if the settings name a shared store, and
+// the index files are those of a store in the data directory. Where there is no such store, they are
+// those of a worker.
+func (a *app) checkFilesOwner(ctx context.Context, r *index.Reader) error {
+	if _, err := os.Stat(repository.StoreDir(a.cfg.Data)); err != nil || !a.isShared() {
+		return nil
+	}
+	return a.askStore(ctx, func(ctx context.Context, table store.Reader) error {
+		id, err := repository.RecordedFilesID(ctx, table)
+		if err == nil && id != r.ID() {
+			err = fmt.Errorf("%w: %s does not have the documents of %s", errLocalIndex, repository.IndexDir(a.cfg.Data), engines.Redact(a.cfg.Store))
+		}
 		return err
-	}
-	own, err := repository.RecordedOtherID(ctx, table)
-	if err == nil && own != id {
-		err = fmt.Errorf("%w: %s does not have the documents of %s", repository.ErrOtherIndex, at, engines.Redact(a.cfg.Store))
-	}
-	return errors.Join(err, table.Close())
+	})
 }
 
 // lookWithin bounds how long `indexer status` waits for a search server.

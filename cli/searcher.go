@@ -98,6 +98,9 @@ func (a *app) openFiles(ctx context.Context) (*index.Reader, error) {
 	case err != nil:
 		return nil, fmt.Errorf("search in %s: %w", a.cfg.Data, denied(err))
 	}
+	if err := a.checkFilesOwner(ctx, r); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
 	return r, nil
 }
 

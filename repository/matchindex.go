@@ -13,6 +13,7 @@ import (
 	"github.com/webindexer/indexer/internal/humanize"
 	"github.com/webindexer/indexer/schema"
 	"github.com/webindexer/indexer/store"
+	"github.com/webindexer/indexer/txn"
 )
 
 // ErrOtherIndex means that the index files hold documents of another repository than the store.
@@ -159,6 +160,17 @@ func parseWritten(cell string) (w written, err error) {
 		return w, fmt.Errorf("%d fields", len(fields))
 	}
 	return w, nil
+}
+
+// RecordedFilesID returns the ID of the index files that a shared store has written, or "" if it has
+// written none. It needs no oracle.
+func RecordedFilesID(ctx context.Context, table store.Reader) (id string, err error) {
+	err = txn.EachCommitted(ctx, table, schema.IndexID, schema.AppRow, func(_ string, cell []byte) error {
+		w, err := parseWritten(string(cell))
+		id = w.id
+		return err
+	})
+	return id, err
 }
 
 // readWritten reads what noteWritten wrote.
