@@ -78,7 +78,7 @@ func checkText(rep *repository.CheckReport) string {
 	}
 	t.row("documents", fmt.Sprint(rep.Index.Documents)+" in the index checked")
 	if rep.Index.Repaired != "" {
-		t.row("repaired", "the index, when it was opened: "+rep.Index.Repaired)
+		t.row("repaired", repairedText(rep.Index.Repaired))
 	}
 	if rep.Total+len(rep.Index.Problems) == 0 {
 		t.row("problems", "none")
@@ -87,3 +87,6 @@ func checkText(rep *repository.CheckReport) string {
 	list(t, "index", rep.Index.Problems, plain)
 	return t.String()
 }
+
+// repairedText says what opening the data directory has repaired.
+func repairedText(what string) string { return "the index, when it was opened: " + what }

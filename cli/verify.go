@@ -24,6 +24,9 @@ both directions, and the index files. It compares them at a moment when all work
 done. The batch shares no code with the observers except for reading pages. No
 difference means that the index agrees exactly with the stored fetches.
 
+Opening a data directory repairs index files that are missing or lack writes. Verify says
+what was repaired, and compares the result.
+
 Verify holds the links of all pages in memory, but not their texts. With --parts, it works on
 several parts at a time; the result is the same. If another process has the data directory
 open, the command runs in that process.`
@@ -78,6 +81,9 @@ func reportText(rep *verify.Report) string {
 	t.row("snapshot", fmt.Sprint(rep.SnapshotTS))
 	for _, kind := range slices.Sorted(maps.Keys(rep.Checked)) {
 		t.row(kind, fmt.Sprint(rep.Checked[kind])+" checked")
+	}
+	if rep.Repaired != "" {
+		t.row("repaired", repairedText(rep.Repaired))
 	}
 	if rep.Total == 0 {
 		t.row("differences", "none")

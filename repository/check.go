@@ -27,15 +27,22 @@ type CheckReport struct {
 
 // IndexReport is the result of a check of the index files.
 type IndexReport struct {
-	Documents int `json:"documents"` // documents in the index files
-	// Repaired says what was wrong with the index files when they were opened, and was repaired
-	// from the store before the check; "": nothing.
-	Repaired string   `json:"repaired,omitempty"`
-	Problems []string `json:"problems"`
+	Documents int      `json:"documents"`          // documents in the index files
+	Repaired  string   `json:"repaired,omitempty"` // see [Repository.Repaired]
+	Problems  []string `json:"problems"`
 }
 
 // maxProblems bounds a report, because one damaged byte can cause many problems.
 const maxProblems = 1000
+
+// Repaired says what was wrong with the index files when they were opened, and was repaired from the
+// store; "": nothing.
+func (r *Repository) Repaired() string {
+	if repaired := r.repaired.Load(); repaired != nil {
+		return *repaired
+	}
+	return ""
+}
 
 // Check checks, at one moment, that the records of the store are consistent with each other
 // and with the schema, that the index files are sound, and that they contain what the store
@@ -57,9 +64,7 @@ func (r *Repository) Check(ctx context.Context, tell func(format string, args ..
 		return rep, err
 	}
 	rep.Index.Problems = []string{}
-	if repaired := r.repaired.Load(); repaired != nil {
-		rep.Index.Repaired = *repaired
-	}
+	rep.Index.Repaired = r.Repaired()
 	here, err := r.hasIndex(ctx)
 	if err == nil && here {
 		tell("the store is checked; checking the index")

@@ -13,6 +13,9 @@ import (
 // Report is the result of a comparison.
 type Report struct {
 	SnapshotTS uint64 `json:"snapshot_ts"`
+	// Repaired says what was wrong with the index files when they were opened. They were repaired
+	// before the comparison, which therefore does not show it. "": nothing.
+	Repaired string `json:"repaired,omitempty"`
 	// Checked counts the compared items, by kind.
 	Checked map[string]int `json:"checked"`
 	// ResidualSum is the sum of the residuals of all URLs, and ResidualBound its

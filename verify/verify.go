@@ -35,6 +35,7 @@ func RunParts(ctx context.Context, r *repository.Repository, parts int, tell fun
 	if err := errors.Join(err, q.Close()); err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
+	rep.Repaired = r.Repaired()
 	return rep, nil
 }
 
