@@ -105,6 +105,19 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
+// TestStillBusy: a wait that gives up does not contradict itself when no row waits.
+func TestStillBusy(t *testing.T) {
+	for waiting, want := range map[int]string{
+		0: "indexer: work is still pending, or ended just now, after 1ns: no row waits, but a transaction may be open\n  `indexer stats` shows the remaining work\n",
+		2: "indexer: work is still pending after 1ns: 2 rows waiting\n  `indexer stats` shows the remaining work\n",
+	} {
+		var stderr bytes.Buffer
+		if status := report(stillBusy(1, waiting), &stderr, false); status != statusFailed || stderr.String() != want {
+			t.Errorf("%d rows: exit status %d, %q, want %q", waiting, status, stderr.String(), want)
+		}
+	}
+}
+
 // What comes from files or the web and is part of a message cannot move the
 // cursor.
 func TestMessagesArePlain(t *testing.T) {

@@ -76,7 +76,7 @@ func waitQuiet(ctx context.Context, r *repository.Repository, req control.Reques
 		if waiting, err = allWaiting(ctx, r); err != nil {
 			return err
 		}
-		return fmt.Errorf("%w after %v: %s waiting", errStillBusy, timeout, count(waiting, "row"))
+		return stillBusy(timeout, waiting)
 	}
 	if err != nil {
 		return err
@@ -91,6 +91,14 @@ func waitQuiet(ctx context.Context, r *repository.Repository, req control.Reques
 		text += fmt.Sprintf("Observers gave up on %s: see `indexer dead list`.\n", count(w.Dead, "row"))
 	}
 	return printResult(stdout, req.Format, w, text)
+}
+
+// stillBusy says that wait gave up while so many rows waited.
+func stillBusy(timeout time.Duration, waiting int) error {
+	if waiting == 0 {
+		return fmt.Errorf("%w, or ended just now, after %v: no row waits, but a transaction may be open", errStillBusy, timeout)
+	}
+	return fmt.Errorf("%w after %v: %s waiting", errStillBusy, timeout, count(waiting, "row"))
 }
 
 // allWaiting counts the rows that wait for observers, in any process.
