@@ -110,7 +110,9 @@ func (r *wordReader) start(e *element) bool {
 			r.inLink = true
 		}
 	case "fldSimple":
-		r.w.beginLink(linkOfField(e.attr("instr")))
+		if !r.inLink {
+			r.w.beginLink(linkOfField(e.attr("instr")))
+		}
 	case "fldChar":
 		r.fieldChar(e.attr("fldCharType"))
 	}
@@ -167,7 +169,9 @@ func (r *wordReader) end(name string) {
 		r.w.endLink()
 		r.inLink = false
 	case "fldSimple":
-		r.w.endLink()
+		if !r.inLink {
+			r.w.endLink()
+		}
 	}
 }
 
