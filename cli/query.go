@@ -182,7 +182,7 @@ func hitText(b *strings.Builder, h *search.Hit, s style) {
 
 func explanationText(b *strings.Builder, e *search.Explanation, score float64) {
 	if e.Tier == "no words" {
-		fmt.Fprintf(b, "    score %s = rank; no word counts\n", scoreNumber(score))
+		fmt.Fprintf(b, "    score %s = rank alone\n", scoreNumber(score))
 		return
 	}
 	more := ""
