@@ -42,7 +42,7 @@ func (a *app) copyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "copy --to TARGET",
 		Short: "Copy everything to another store",
-		Long:  long(copyHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
+		Long:  long(copyHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer copy --data ./data --to postgres://indexer@db/web",
 			"indexer copy --store postgres://indexer@db/web --to bigtable://project/instance/web",
 			"indexer copy --store postgres://indexer@db/web --to ./copy"),

@@ -74,7 +74,7 @@ func (a *app) crawlCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "crawl [SEEDS.txt|URL|-]…",
 		Short: "Crawl from seeds and index as it goes; run it again to continue",
-		Long:  long(crawlHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse, statusInterrupted),
+		Long:  long(crawlHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
 			"indexer seeds.txt",
 			"indexer crawl --contact https://example.org/bot example.org",

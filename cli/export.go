@@ -56,7 +56,7 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [--format FORMAT] [--table TABLE] [--url URL] [--output FILE] [--at TIME]",
 		Short: "Write documents, links, ranks, captures, terms, similar pairs or whole pages",
-		Long:  long(exportHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
+		Long:  long(exportHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
 			"indexer export > documents.jsonl", "indexer export | jq -r .url", "indexer export --output documents.jsonl",
 			"indexer export --format parquet --table links --output links.parquet", "indexer export --at 2h --output before.jsonl",

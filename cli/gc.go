@@ -31,7 +31,7 @@ func (a *app) gcCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "gc",
 		Short:   "Collect garbage and return its space to the disk",
-		Long:    long(gcHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
+		Long:    long(gcHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer gc", "indexer gc pin before-upgrade --for 72h", "indexer gc pins"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -12,8 +12,9 @@ import (
 
 // long returns the help of a command: its description and its exit statuses.
 func long(what string, statuses ...int) string {
-	if slices.Contains(statuses, statusFailed) && !slices.Contains(statuses, statusInterrupted) {
-		statuses = append(statuses, statusInterrupted) // a command that can fail can be interrupted
+	if slices.Contains(statuses, statusFailed) { // such a command can be interrupted, and the disk of its output can be full
+		statuses = append(statuses, statusNoSpace, statusInterrupted)
+		slices.Sort(statuses)
 	}
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(what))

@@ -39,7 +39,7 @@ func (a *app) packCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pack SITE.txt… -o FILE.warc.gz",
 		Short: "Make a WARC file from small webs written as text",
-		Long:  long(packHelp, statusDone, statusFailed, statusUsage, statusNoSpace),
+		Long:  long(packHelp, statusDone, statusFailed, statusUsage),
 		Example: examples(
 			"indexer pack testdata/sites/*.txt -o sites.warc.gz",
 			"indexer pack --until 2024-04-01 testdata/sites/bakery.txt -o march.warc.gz",

@@ -34,7 +34,7 @@ func (a *app) reindexCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "reindex",
 		Short:   "Rebuild the index files from the store",
-		Long:    long(reindexHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
+		Long:    long(reindexHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer reindex", "indexer reindex --format json | jq .documents"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

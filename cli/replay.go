@@ -41,7 +41,7 @@ func (a *app) replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FILE.warc[.gz]…",
 		Short: "Load recorded crawls (WARC files) and index them",
-		Long:  long(replayHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse, statusInterrupted),
+		Long:  long(replayHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
 			"indexer replay crawl-00.warc.gz crawl-01.warc.gz",
 			"zcat old.warc.gz | indexer replay -",

@@ -35,7 +35,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:               "indexer",
 		Short:             "An incremental web index",
-		Long:              long(rootHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse, statusDifferences, statusInterrupted),
+		Long:              long(rootHelp, statusDone, statusFailed, statusUsage, statusInUse, statusDifferences),
 		Args:              cobra.ArbitraryArgs,
 		RunE:              a.runRoot,
 		PersistentPreRunE: a.configure,

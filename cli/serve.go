@@ -44,7 +44,7 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve a search page, a page for each URL, and a JSON API",
-		Long:  long(serveHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse, statusInterrupted),
+		Long:  long(serveHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples(
 			"indexer serve",
 			"indexer serve --crawl seeds.txt --follow --contact https://example.org/bot",

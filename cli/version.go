@@ -23,7 +23,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "version",
 		Short:             "Print the version of this program",
-		Long:              long("Print the version, the commit it was built from, the Go version and the platform.", statusDone),
+		Long:              long("Print the version, the commit it was built from, the Go version and the platform.", statusDone, statusUsage),
 		Example:           examples("indexer version"),
 		Args:              exactly(0, "no arguments"),
 		PersistentPreRunE: a.configureVersion,

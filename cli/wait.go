@@ -27,7 +27,7 @@ func (a *app) waitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "wait",
 		Short:   "Wait until all work is done",
-		Long:    long(waitHelp, statusDone, statusFailed, statusUsage, statusNoSpace, statusInUse),
+		Long:    long(waitHelp, statusDone, statusFailed, statusUsage, statusInUse),
 		Example: examples("indexer wait", "indexer wait --timeout 10m && indexer export > documents.jsonl"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

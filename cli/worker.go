@@ -36,7 +36,7 @@ func (a *app) workerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "worker",
 		Short:   "Run observers on a store that many processes share",
-		Long:    long(workerHelp, statusDone, statusFailed, statusUsage, statusNoSpace),
+		Long:    long(workerHelp, statusDone, statusFailed, statusUsage),
 		Example: examples("indexer worker --store postgres://indexer@db/web --oracle o1:7071,o2:7071 --data /srv/index"),
 		Args:    exactly(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
