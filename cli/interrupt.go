@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/progress"
+	"github.com/webindexer/indexer/store"
 )
 
 // errInterrupted is the cause of a context that ended because the user interrupted the
@@ -44,21 +45,21 @@ func withInterrupt(ctx context.Context, err error) error {
 	if _, known := outcomeOf(err); known && !errors.Is(err, context.Canceled) {
 		return err
 	}
-	if saysOnly(err, context.Canceled) {
+	if saysOnly(err, context.Canceled, store.ErrNotDone) { // the write in progress was not made
 		return canceledError{err}
 	}
 	return fmt.Errorf("%w: %w", errInterrupted, err)
 }
 
-// saysOnly reports whether an error says nothing but target: no other error is joined to it.
-func saysOnly(err, target error) bool {
+// saysOnly reports whether an error says nothing but targets: no other error is joined to them.
+func saysOnly(err error, targets ...error) bool {
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:
-		return saysOnly(e.Unwrap(), target)
+		return saysOnly(e.Unwrap(), targets...)
 	case interface{ Unwrap() []error }:
-		return !slices.ContainsFunc(e.Unwrap(), func(part error) bool { return !saysOnly(part, target) })
+		return !slices.ContainsFunc(e.Unwrap(), func(part error) bool { return !saysOnly(part, targets...) })
 	}
-	return err == target
+	return slices.Contains(targets, err)
 }
 
 // countAfterInterrupt bounds how long an interrupted run waits for a shared table or its

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/store"
 )
 
 // A command that is interrupted before its result is complete says so with its exit
@@ -88,6 +89,10 @@ func TestWithInterrupt(t *testing.T) {
 	canceled := fmt.Errorf("export cluster 24251bd37104: %w", context.Canceled)
 	if err := withInterrupt(ctx, canceled); err.Error() != "interrupted" || !errors.Is(err, canceled) {
 		t.Errorf("it was canceled, and the user reads: %v", err)
+	}
+	queued := fmt.Errorf("copy group \"body\": %w: gave up while the write was queued: %w", store.ErrNotDone, context.Canceled)
+	if err := withInterrupt(ctx, queued); err.Error() != "interrupted" {
+		t.Errorf("its write was canceled, and the user reads: %v", err)
 	}
 	if err := withInterrupt(ctx, errors.Join(canceled, vague)); !strings.Contains(err.Error(), vague.Error()) {
 		t.Errorf("another error is not told: %v", err)

@@ -19,8 +19,8 @@ Pack small webs written as text into a WARC file, as if a crawler had recorded t
 tests, demonstrations and bug reports. Several texts become one file. The same texts give
 the same bytes.
 
-A text begins with a comment. Each fetch follows as a line with its time, URL, status (200
-by default) and Location, then header fields, and then the body:
+A text may begin with a comment. Each fetch follows as a line with its time, URL, status
+(200 by default) and Location, then header fields, and then the body:
 
   -- 2024-03-01 http://museum.example/ --
   <title>Museum</title>
