@@ -148,7 +148,8 @@ func (c *copying) left() []string {
 	return names[max(0, slices.Index(names, c.at.Group)):]
 }
 
-// begin continues an earlier copy, or claims an empty destination before its first cell.
+// begin continues an earlier copy, or claims an empty destination before its first cell. It refuses
+// a complete copy, too: a command that was killed after end did not report it.
 func (c *copying) begin(ctx context.Context) error {
 	p, err := readProgress(ctx, c.to, c.opts.Group)
 	if err != nil {
@@ -163,7 +164,7 @@ func (c *copying) begin(ctx context.Context) error {
 	}
 	for _, g := range c.to.Groups() {
 		_, err := c.to.Scan(ctx, store.Range{Group: g.Name, MaxCells: 1}, func(cell store.Cell) error {
-			return fmt.Errorf("%w: the destination of the copy is not empty: group %q has row %.40q", store.ErrForeign, g.Name, cell.Row)
+			return fmt.Errorf("%w: the destination of the copy is not empty, and it has no unfinished copy: group %q has row %.40q", store.ErrForeign, g.Name, cell.Row)
 		})
 		if err != nil {
 			return err

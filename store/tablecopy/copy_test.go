@@ -137,6 +137,9 @@ func TestResume(t *testing.T) {
 	if parts < 3 {
 		t.Errorf("the copy had %d parts", parts)
 	}
+	if _, err := Run(t.Context(), from, to, Options{Group: "meta"}); !errors.Is(err, store.ErrForeign) || !strings.Contains(err.Error(), "has no unfinished copy") {
+		t.Errorf("a complete copy: %v", err)
+	}
 }
 
 // TestLeavesOut: groups and cells that belong to processes stay behind, and are not compared.
