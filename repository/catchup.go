@@ -138,20 +138,23 @@ func (r *Repository) exportMissing(ctx context.Context, tx *txn.Txn, why error) 
 // lost, they may also lack ranks and times, which the sums do not cover.
 func (r *Repository) differingNow(ctx context.Context, tx *txn.Txn, lost bool) (keys []page.ContentKey, err error) {
 	err = uncheckedView(ctx, r.files.dir, func(v *index.View) error {
-		keys, err = r.differing(ctx, tx, v, lost, lost)
+		keys, err = r.differing(ctx, tx, v, compared{ranks: lost, times: lost})
 		return err
 	})
 	return keys, err
 }
 
+// compared says what is compared besides the contents of documents. With the times, pictures are compared.
+type compared struct{ ranks, times bool }
+
 // differing lists the clusters whose document in the index files differs from that in index:doc.
-func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view IndexView, ranks, times bool) (keys []page.ContentKey, err error) {
+func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view IndexView, what compared) (keys []page.ContentKey, err error) {
 	v, divided := view.(*shardsView)
 	if !divided {
-		return r.differingIn(ctx, tx, keyRange{}, view, ranks, times)
+		return r.differingIn(ctx, tx, keyRange{}, view, what)
 	}
 	for _, p := range v.parts {
-		more, err := r.differingIn(ctx, tx, p.in, p, ranks, times)
+		more, err := r.differingIn(ctx, tx, p.in, p, what)
 		if err != nil {
 			return nil, err
 		}
@@ -161,8 +164,8 @@ func (r *Repository) differing(ctx context.Context, tx *txn.Txn, view IndexView,
 }
 
 // differingIn does what differing does, for the clusters of a range.
-func (r *Repository) differingIn(ctx context.Context, tx *txn.Txn, in keyRange, view IndexView, ranks, times bool) (keys []page.ContentKey, err error) {
-	pictures := times && KeepsThumbnails(view)
+func (r *Repository) differingIn(ctx context.Context, tx *txn.Txn, in keyRange, view IndexView, what compared) (keys []page.ContentKey, err error) {
+	pictures := what.times && KeepsThumbnails(view)
 	next, stop := iter.Pull2(view.Entries(ctx))
 	defer stop()
 	entry, err, more := next()
@@ -180,8 +183,8 @@ func (r *Repository) differingIn(ctx context.Context, tx *txn.Txn, in keyRange, 
 			keys = append(keys, key)
 			return nil
 		}
-		same := entry.Digest == d.Sum && (!ranks || entry.Rank == d.Rank)
-		if same && times {
+		same := entry.Digest == d.Sum && (!what.ranks || entry.Rank == d.Rank)
+		if same && what.times {
 			at, err := observers.FetchedAt(ctx, reader.Document(), d.URL)
 			if err != nil {
 				return err

@@ -167,7 +167,7 @@ func (r *Repository) lookAtIndex(ctx context.Context, check bool) (differ []page
 		return nil, 0, err
 	}
 	defer tx.Rollback()
-	differ, err = r.differing(ctx, tx, view, true, false)
+	differ, err = r.differing(ctx, tx, view, compared{ranks: true})
 	return differ, view.State().Documents, err
 }
 

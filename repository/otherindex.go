@@ -165,7 +165,7 @@ func (r *Repository) differingOther(ctx context.Context, tx *txn.Txn) (keys []pa
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, view.Close()) }()
-	return r.differing(ctx, tx, view, true, true)
+	return r.differing(ctx, tx, view, compared{ranks: true, times: true})
 }
 
 // rebuildOther does what rebuild does, for Options.Index.

@@ -98,7 +98,7 @@ func (s *indexShards) catchUp(ctx context.Context, sh *indexShard) error {
 
 func (s *indexShards) differing(ctx context.Context, tx *txn.Txn, sh *indexShard) (keys []page.ContentKey, err error) {
 	err = uncheckedView(ctx, sh.files.dir, func(v *index.View) error {
-		keys, err = s.repo.differingIn(ctx, tx, sh.in, v, true, true)
+		keys, err = s.repo.differingIn(ctx, tx, sh.in, v, compared{ranks: true, times: true})
 		return err
 	})
 	return keys, err
