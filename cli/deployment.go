@@ -108,7 +108,7 @@ func (a *app) join(ctx context.Context) (_ *deployment, err error) {
 		return nil, err
 	}
 	d.self = member
-	d.closers = append(d.closers, within(leaveWithin, member.Leave))
+	d.closers = append(d.closers, inTime(member.Leave))
 	oracles, err := remote.Connect(remote.ParseAddresses(a.cfg.Oracle), member.Token(), remote.Options{
 		Security: security, Holder: oracle.HolderIn(d.table),
 		Waiting: func(why error) { _, _ = fmt.Fprintf(a.stderr, "waiting: %v\n", why) },
@@ -127,7 +127,7 @@ func (a *app) joinAlone(ctx context.Context, d *deployment) error {
 		return err
 	}
 	d.alone, d.self, d.coordination = true, own, own.Coordination()
-	d.closers = append(d.closers, within(leaveWithin, own.Stop))
+	d.closers = append(d.closers, inTime(own.Stop))
 	return nil
 }
 
@@ -177,10 +177,10 @@ func (a *app) security() (remote.Security, error) {
 	return s, nil
 }
 
-// within bounds the time of a function that informs other processes.
-func within(d time.Duration, fn func(context.Context) error) func() error {
+// inTime bounds the time of a function that tells other processes that this one leaves.
+func inTime(fn func(context.Context) error) func() error {
 	return func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), d)
+		ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
 		defer cancel()
 		return fn(ctx)
 	}

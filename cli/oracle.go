@@ -60,32 +60,13 @@ func (a *app) serveOracle(ctx context.Context, address string) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen for processes that need timestamps: %w", err)
 	}
-	o, err := oracle.Start(ctx, table, oracle.Options{
-		Address: l.Addr().String(),
-		Join: func(ctx context.Context) (oracle.Member, error) {
-			member, err := newMember(ctx, client, table)
-			if err != nil {
-				return nil, err
-			}
-			a.tell(ctx, member, oracle.Description{Role: a.command, Place: l.Addr().String()})
-			return member, nil
-		},
-		Changed: func(serving bool, term uint64, why error) {
-			switch {
-			case serving:
-				_, _ = fmt.Fprintf(a.stderr, "serving timestamps at %s, term %d\n", l.Addr(), term)
-			case ctx.Err() != nil: // it was told to stop
-				_, _ = fmt.Fprintf(a.stderr, "no longer serving timestamps, term %d\n", term)
-			default:
-				a.log.Warn("no longer serving timestamps", zap.Uint64("term", term), zap.Error(why))
-			}
-		},
-		Failed: func(err error) { a.log.Warn("will try again to become the oracle", zap.Error(err)) },
-	})
+	o, err := oracle.Start(ctx, table, a.oracleOptions(ctx, l.Addr().String(), func(ctx context.Context) (oracle.Member, error) {
+		return newMember(ctx, client, table)
+	}))
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
-	d.closers = append(d.closers, within(leaveWithin, o.Stop))
+	d.closers = append(d.closers, inTime(o.Stop))
 	server, err := remote.Serve(l, o, security)
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -96,5 +77,31 @@ func (a *app) serveOracle(ctx context.Context, address string) (err error) {
 		return nil
 	case err := <-server.Done():
 		return err
+	}
+}
+
+// oracleOptions are those of an oracle at an address. It reports what happens to it until ctx ends.
+func (a *app) oracleOptions(ctx context.Context, address string, join func(context.Context) (oracle.Member, error)) oracle.Options {
+	return oracle.Options{
+		Address: address,
+		Join: func(ctx context.Context) (oracle.Member, error) {
+			member, err := join(ctx)
+			if err != nil {
+				return nil, err
+			}
+			a.tell(ctx, member, oracle.Description{Role: a.command, Place: address})
+			return member, nil
+		},
+		Changed: func(serving bool, term uint64, why error) {
+			switch {
+			case serving:
+				_, _ = fmt.Fprintf(a.stderr, "serving timestamps at %s, term %d\n", address, term)
+			case ctx.Err() != nil: // it was told to stop
+				_, _ = fmt.Fprintf(a.stderr, "no longer serving timestamps, term %d\n", term)
+			default:
+				a.log.Warn("no longer serving timestamps", zap.Uint64("term", term), zap.Error(why))
+			}
+		},
+		Failed: func(err error) { a.log.Warn("will try again to become the oracle", zap.Error(err)) },
 	}
 }

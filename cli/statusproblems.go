@@ -56,17 +56,7 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 			say("process %d on %s shows no signs of life: it is stopped, cut off or dead, and others will take over its work", p.PID, p.Host)
 		}
 	}
-	apart := make(map[string]bool) // machines whose clocks were named
-	for _, p := range s.Processes {
-		off := p.Beat.Sub(s.Time)
-		if p.Count > 0 { // otherwise Beat is the time of its last description, which an oracle gives once
-			off = off.Abs()
-		}
-		if p.Alive && off > clocksApart && !apart[p.Host] {
-			apart[p.Host] = true
-			say("the clock of %s differs from that of this machine by %s: set them; processes whose clocks differ by more than %v roll each other's transactions back", p.Host, progress.Duration(off), clocksApart)
-		}
-	}
+	s.findWrongClocks()
 	if list := s.indexes(); len(list) > 1 {
 		say("the workers write to different indexes (%s), so a document is only in the index of the worker that held the lease: give all processes the same setting index", strings.Join(list, ", "))
 	}
@@ -76,6 +66,21 @@ func (s *state) findProblems(holder oracle.Holder, hasOracles, hasEtcd bool) {
 	for _, l := range s.Leases {
 		if working && !l.Alive {
 			say("no live process holds the lease %s: a worker takes it within seconds, if one offers to", l.Name)
+		}
+	}
+}
+
+// findWrongClocks names each machine whose clock differs too much from that of this one.
+func (s *state) findWrongClocks() {
+	apart := make(map[string]bool) // machines whose clocks were named
+	for _, p := range s.Processes {
+		off := p.Beat.Sub(s.Time)
+		if p.Count > 0 { // otherwise Beat is the time of its last description, which an oracle gives once
+			off = off.Abs()
+		}
+		if p.Alive && off > clocksApart && !apart[p.Host] {
+			apart[p.Host] = true
+			s.problem("the clock of %s differs from that of this machine by %s: set them; processes whose clocks differ by more than %v roll each other's transactions back", p.Host, progress.Duration(off), clocksApart)
 		}
 	}
 }

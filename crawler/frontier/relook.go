@@ -35,33 +35,11 @@ func relookAt(ctx context.Context, tx *txn.Txn, host string) error {
 	if err != nil {
 		return err
 	}
-	from, read := root.SiteKey(), 0
+	from := root.SiteKey()
 	if at.Exists {
 		from = string(at.Data)
 	}
-	next := ""
-	var lapsed []page.URL
-	err = tx.Scan(ctx, schema.GroupFrontier, from, txn.PrefixEnd(root.SiteKey()), func(row string, _ []txn.Version) error {
-		if read == relookRows {
-			next = row
-			return txn.ErrStop
-		}
-		read++
-		u, err := schema.ParseURLRow(row)
-		if err != nil {
-			return err
-		}
-		e, known, err := ReadEntry(ctx, tx, u)
-		switch {
-		case err != nil || !known:
-			return err
-		case e.Lapsed && crawler.HostOf(u) == host:
-			lapsed = append(lapsed, u)
-		case e.Visits > 0:
-			return rediscover(ctx, tx, row)
-		}
-		return nil
-	})
+	lapsed, next, err := lookThrough(ctx, tx, root, from)
 	if err != nil {
 		return err
 	}
@@ -84,4 +62,32 @@ func relookAt(ctx context.Context, tx *txn.Txn, host string) error {
 	tx.Set(host, schema.HostRelookAt, []byte(next))
 	tx.Notify(host, schema.HostRelook)
 	return nil
+}
+
+// lookThrough reads some entries of a site. It returns the lapsed ones of its host, wakes discover at pages
+// that were visited, and says where to continue; "" if it has read all.
+func lookThrough(ctx context.Context, tx *txn.Txn, root page.URL, from string) (lapsed []page.URL, next string, err error) {
+	read := 0
+	err = tx.Scan(ctx, schema.GroupFrontier, from, txn.PrefixEnd(root.SiteKey()), func(row string, _ []txn.Version) error {
+		if read == relookRows {
+			next = row
+			return txn.ErrStop
+		}
+		read++
+		u, err := schema.ParseURLRow(row)
+		if err != nil {
+			return err
+		}
+		e, known, err := ReadEntry(ctx, tx, u)
+		switch {
+		case err != nil || !known:
+			return err
+		case e.Lapsed && crawler.HostOf(u) == crawler.HostOf(root):
+			lapsed = append(lapsed, u)
+		case e.Visits > 0:
+			return rediscover(ctx, tx, row)
+		}
+		return nil
+	})
+	return lapsed, next, err
 }
