@@ -2,6 +2,9 @@ package cli
 
 import (
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync"
@@ -72,4 +75,17 @@ func until(t *testing.T, condition func() bool) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// tideSite serves a site of one page, and returns its URL.
+func tideSite(t *testing.T) string {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, "<title>The tide table</title><p>High water is at noon.") // to a test
+	}))
+	t.Cleanup(site.Close)
+	return site.URL + "/"
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -20,16 +19,9 @@ import (
 // became searchable, its frontier, and the same in metrics. When the crawl has ended, the
 // server takes its place.
 func TestStatusBeside(t *testing.T) {
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" {
-			http.NotFound(w, r)
-			return
-		}
-		_, _ = io.WriteString(w, "<title>The tide table</title><p>High water is at noon.") // to a test
-	}))
-	defer site.Close()
+	site := tideSite(t)
 	data := filepath.Join(t.TempDir(), "data")
-	holder := startServe(t, "--data", data, "--log-level", "error", "serve", "--crawl", site.URL+"/", "--allow-private", "--delay", "0s")
+	holder := startServe(t, "--data", data, "--log-level", "error", "serve", "--crawl", site, "--allow-private", "--delay", "0s")
 	until(t, func() bool { return strings.Contains(holder.get("/api/query?q=tide"), "The tide table") })
 	beside := startServe(t, "--data", data)
 	page := beside.get("/status")
@@ -71,7 +63,7 @@ func TestStatusBeside(t *testing.T) {
 	if got := beside.get("/readyz"); got != "ready\n" {
 		t.Errorf("without the other process: %q", got)
 	}
-	if body := beside.get("/?q=tide"); !strings.Contains(body, url.QueryEscape(site.URL+"/")) {
+	if body := beside.get("/?q=tide"); !strings.Contains(body, url.QueryEscape(site)) {
 		t.Errorf("nothing is found any more:\n%s", body)
 	}
 	beside.stop()

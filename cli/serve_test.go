@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"os"
@@ -265,18 +264,11 @@ func TestServeBesideABeginning(t *testing.T) {
 
 // With --crawl, fetched pages are searchable while the server serves.
 func TestServeAndCrawl(t *testing.T) {
-	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/" {
-			http.NotFound(w, r)
-			return
-		}
-		_, _ = io.WriteString(w, "<title>The tide table</title><p>High water is at noon.") // to a test
-	}))
-	defer site.Close()
+	site := tideSite(t)
 	data := filepath.Join(t.TempDir(), "data")
-	s := startServe(t, "--data", data, "--log-level", "error", "serve", "--crawl", site.URL+"/", "--allow-private", "--delay", "0s", "--follow")
+	s := startServe(t, "--data", data, "--log-level", "error", "serve", "--crawl", site, "--allow-private", "--delay", "0s", "--follow")
 	until(t, func() bool { return strings.Contains(s.get("/api/query?q=tide"), "The tide table") })
-	if body := s.get("/doc?url=" + url.QueryEscape(site.URL+"/")); !strings.Contains(body, `id="crawl"`) {
+	if body := s.get("/doc?url=" + url.QueryEscape(site)); !strings.Contains(body, `id="crawl"`) {
 		t.Error("the page does not tell what the crawl does with it")
 	}
 	mustRun(t, "--data", data, "wait")

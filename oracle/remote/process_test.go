@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -186,6 +187,8 @@ type deployment struct {
 	addresses []string
 	oracles   []*killtest.Child
 	banks     []*killtest.Child
+	client    *Client
+	last      uint64 // the last timestamp that the client took
 }
 
 func (d *deployment) start(i int) {
@@ -195,13 +198,38 @@ func (d *deployment) start(i int) {
 }
 
 // serving is the oracle that serves, as it says itself; -1 if none does.
-func (d *deployment) serving(c *Client) int {
-	for i, s := range c.Statuses(d.t.Context(), 0) {
+func (d *deployment) serving() int {
+	for i, s := range d.client.Statuses(d.t.Context(), 0) {
 		if s.Err == nil && s.Serving {
 			return i
 		}
 	}
 	return -1
+}
+
+// goesOn takes timestamps until another oracle than the old one serves, and returns that one.
+func (d *deployment) goesOn(what string, old int) int {
+	t := d.t
+	t.Helper()
+	began, longest := time.Now(), time.Duration(0)
+	for {
+		asked := time.Now()
+		ts, err := d.client.Next(t.Context())
+		if err != nil || ts <= d.last {
+			t.Fatalf("%s: %d after %d, %v", what, ts, d.last, err)
+		}
+		d.last, longest = ts, max(longest, time.Since(asked))
+		if now := d.serving(); now >= 0 && now != old {
+			t.Logf("%s: %v without timestamps", what, longest)
+			for _, b := range d.banks {
+				b.Until("committed")
+			}
+			return now
+		}
+		if time.Since(began) > 2*time.Minute {
+			t.Fatalf("%s: nobody has taken over", what)
+		}
+	}
 }
 
 // TestProcesses: two oracles, three banks and this client, each a process of its own, on a
@@ -227,68 +255,38 @@ func testProcesses(t *testing.T, withEtcd bool) {
 	for i := range d.oracles {
 		d.start(i)
 	}
-	c := connect(t, Security{}, d.addresses...)
-	fill(t, url, c)
+	d.client = connect(t, Security{}, d.addresses...)
+	fill(t, url, d.client)
 	for range 3 {
 		b := killtest.Start(t, killtest.Role(t, "bank", append(d.env, oraclesVariable+"="+strings.Join(d.addresses, ","))...))
 		b.Until("committed")
 		d.banks = append(d.banks, b)
 	}
-	var last uint64
-	// goesOn takes timestamps until another oracle serves.
-	goesOn := func(what string, old int) int {
-		t.Helper()
-		began, longest := time.Now(), time.Duration(0)
-		for {
-			asked := time.Now()
-			ts, err := c.Next(t.Context())
-			if err != nil || ts <= last {
-				t.Fatalf("%s: %d after %d, %v", what, ts, last, err)
-			}
-			last, longest = ts, max(longest, time.Since(asked))
-			if now := d.serving(c); now >= 0 && now != old {
-				t.Logf("%s: %v without timestamps", what, longest)
-				for _, b := range d.banks {
-					b.Until("committed")
-				}
-				return now
-			}
-			if time.Since(began) > 2*time.Minute {
-				t.Fatalf("%s: nobody has taken over", what)
-			}
-		}
-	}
-	now := goesOn("start", -1)
+	now := d.goesOn("start", -1)
 	for range testenv.Size(1, 1, 20) {
 		old := now
 		d.oracles[old].Kill()
-		now = goesOn("killed", old)
+		now = d.goesOn("killed", old)
 		d.oracles[old].Wait()
 		d.start(old)
 
 		old = now
 		d.oracles[old].Signal(syscall.SIGSTOP)
-		now = goesOn("stopped", old)
+		now = d.goesOn("stopped", old)
 		d.oracles[old].Signal(syscall.SIGCONT)
 		refuses(t, d.addresses[old])
 
 		old = now
 		d.oracles[old].Signal(syscall.SIGTERM)
-		now = goesOn("handed over", old)
+		now = d.goesOn("handed over", old)
 		if why := d.oracles[old].Failed(); why != "" {
 			t.Error(why)
 		}
 		d.start(old)
 	}
-	for _, b := range d.banks {
-		b.Signal(syscall.SIGTERM)
-		if why := b.Failed(); why != "" {
-			t.Error(why)
-		}
-	}
-	for _, o := range d.oracles {
-		o.Signal(syscall.SIGTERM)
-		if why := o.Failed(); why != "" {
+	for _, c := range slices.Concat(d.banks, d.oracles) {
+		c.Signal(syscall.SIGTERM)
+		if why := c.Failed(); why != "" {
 			t.Error(why)
 		}
 	}

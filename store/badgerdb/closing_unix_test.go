@@ -34,6 +34,26 @@ func inChild(t *testing.T) (dir string, child bool) {
 	return "", false
 }
 
+// endChild ends a process of inChild that has passed. Badger's goroutines may be running: they cannot
+// be stopped.
+func endChild(t *testing.T) {
+	t.Helper()
+	if !t.Failed() {
+		fmt.Println("PASS")
+		os.Exit(0)
+	}
+}
+
+// wantUnwritable checks that a table takes no writes a second later.
+func wantUnwritable(t *testing.T, db *DB) {
+	t.Helper()
+	db.committer.space.looked = db.committer.space.looked.Add(-spaceCheckTime)
+	m := store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{mutation("data", "c", 2, "v")}}
+	if _, err := db.Mutate(t.Context(), m); !errors.Is(err, store.ErrNotDone) || !errors.Is(err, store.ErrUnwritable) {
+		t.Errorf("Mutate: %v", err)
+	}
+}
+
 // TestRemovedWhileOpen: a table whose directory is removed takes no more writes, and closing
 // it is an error; it does not wait for ever.
 func TestRemovedWhileOpen(t *testing.T) {
@@ -52,18 +72,11 @@ func TestRemovedWhileOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db.committer.space.looked = db.committer.space.looked.Add(-spaceCheckTime) // a second later
-	m := store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{mutation("data", "c", 2, "v")}}
-	if _, err := db.Mutate(t.Context(), m); !errors.Is(err, store.ErrNotDone) || !errors.Is(err, store.ErrUnwritable) {
-		t.Errorf("Mutate: %v", err)
-	}
+	wantUnwritable(t, db)
 	if err := db.Close(); !errors.Is(err, store.ErrUnwritable) || !strings.Contains(err.Error(), "the directory and its contents were removed") {
 		t.Errorf("Close: %v", err)
 	}
-	if !t.Failed() { // Badger's goroutines cannot be stopped
-		fmt.Println("PASS")
-		os.Exit(0)
-	}
+	endChild(t)
 }
 
 // TestMovedWhileOpen: a table whose directory was moved changes nothing in the one that is in its place
@@ -82,11 +95,7 @@ func TestMovedWhileOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := namesIn(t, dir)
-	db.committer.space.looked = db.committer.space.looked.Add(-spaceCheckTime) // a second later
-	m := store.RowMutation{Row: []byte("r"), Mutations: []store.Mutation{mutation("data", "c", 2, "v")}}
-	if _, err := db.Mutate(t.Context(), m); !errors.Is(err, store.ErrNotDone) || !errors.Is(err, store.ErrUnwritable) {
-		t.Errorf("Mutate: %v", err)
-	}
+	wantUnwritable(t, db)
 	if err := db.Reclaim(t.Context()); err == nil {
 		t.Error("reclaimed")
 	}
@@ -103,10 +112,7 @@ func TestMovedWhileOpen(t *testing.T) {
 		}
 		closeTest(t, db)
 	}
-	if !t.Failed() {
-		fmt.Println("PASS")
-		os.Exit(0)
-	}
+	endChild(t)
 }
 
 // namesIn lists the files of a directory, with their times.
@@ -215,10 +221,7 @@ func TestCompactionOfDamage(t *testing.T) {
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}
-	if !t.Failed() {
-		fmt.Println("PASS")
-		os.Exit(0)
-	}
+	endChild(t)
 }
 
 // TestReclaimOfDamage: reclaiming the space of a table with a damaged file that was not verified
@@ -337,10 +340,7 @@ func TestUnmarkedClose(t *testing.T) {
 	if got, want := readRow(t, db, "row"), "data:c@1=v"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if !t.Failed() { // the first Badger is still open
-		fmt.Println("PASS")
-		os.Exit(0)
-	}
+	endChild(t) // the first Badger is still open
 }
 
 // TestFlushWithoutFiles: a flush of the table's own that cannot begin breaks nothing.
