@@ -34,7 +34,8 @@ const MaxAnchorLength = 256
 //	11   codes of four bytes in GBK
 //	12   docx documents without the pronunciation of words; OpenDocument without hidden sheets, slides,
 //	     sections and words
-//	13   docx links that contain fields; a host with two closing brackets, as in "[::1]]", is none
+//	13   docx links that contain fields; files of documents in UTF-16; a host with two closing
+//	     brackets, as in "[::1]]", is none
 const InterpretVersion = 13
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section

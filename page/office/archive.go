@@ -9,6 +9,9 @@ import (
 	"io"
 	"path"
 	"strings"
+
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // archive is an open document.
@@ -126,8 +129,15 @@ func isDamage(err error) bool { return err != nil && !errors.Is(err, errFull) }
 
 // parse reads tokens one by one, so that only as much is in memory as one token has.
 func (a *archive) parse(r io.Reader, h handler) error {
+	r, decoded, err := decodeUTF16(r)
+	if err != nil {
+		return err
+	}
 	in := &counted{r: r, left: &a.left}
 	d := xml.NewDecoder(in)
+	if decoded {
+		d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // whatever it declares
+	}
 	depth, skipped := 0, 0 // skipped: the depth of the element that is being skipped; 0: none
 	for {
 		if a.tokens--; a.tokens < 0 || a.out.full() {
@@ -165,6 +175,21 @@ func (a *archive) parse(r io.Reader, h handler) error {
 			}
 		}
 	}
+}
+
+// decodeUTF16 returns an XML file in UTF-8. The files of a document are in UTF-8, or in UTF-16 with a byte
+// order mark.
+func decodeUTF16(r io.Reader) (_ io.Reader, decoded bool, err error) {
+	mark := make([]byte, 2)
+	n, err := io.ReadFull(r, mark)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, false, err
+	}
+	r = io.MultiReader(bytes.NewReader(mark[:n]), r)
+	if m := string(mark[:n]); m != "\xff\xfe" && m != "\xfe\xff" {
+		return r, false, nil
+	}
+	return transform.NewReader(r, unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder()), true, nil
 }
 
 // counted counts what is read of all files, and of the present token.

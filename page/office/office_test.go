@@ -14,30 +14,54 @@ import (
 	"unicode/utf8"
 
 	"github.com/cockroachdb/datadriven"
+	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/tools/txtar"
 
 	"github.com/webindexer/indexer/page/office/officetest"
 )
 
-// TestHTML runs testdata: the files of a document in txtar format, and the HTML made of it.
+// TestHTML runs testdata: the files of a document in txtar format, and the HTML made of it. The same
+// files in UTF-16 make the same HTML.
 func TestHTML(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			kind := map[string]Kind{"word": Word, "slides": Slides, "sheet": Sheet, "opendocument": OpenDocument}[d.Cmd]
-			body := zipped([]byte(d.Input + "\n"))
-			html, err := HTML(kind, body)
-			if err != nil {
-				return "error: " + err.Error() + "\n"
+			files := filesOf([]byte(d.Input + "\n"))
+			read := func() string {
+				html, err := HTML(kind, officetest.Zip(files...))
+				if err != nil {
+					return "error: " + err.Error() + "\n"
+				}
+				return string(html)
 			}
-			return string(html)
+			want := read()
+			for i := range files {
+				files[i].Content = inUTF16(t, files[i].Content, []unicode.Endianness{unicode.LittleEndian, unicode.BigEndian}[i%2])
+			}
+			if got := read(); got != want {
+				d.Fatalf(t, "in UTF-16: %s", got)
+			}
+			return want
 		})
 	})
 }
 
-// zipped packs the files of a txtar archive. The name "@openxml MAIN" means the file that
-// names the main part.
-func zipped(files []byte) []byte {
-	var list []officetest.File
+// inUTF16 encodes an XML file, with a byte order mark and a declaration.
+func inUTF16(t *testing.T, content string, e unicode.Endianness) string {
+	t.Helper()
+	out, err := unicode.UTF16(e, unicode.UseBOM).NewEncoder().String(`<?xml version="1.0" encoding="UTF-16"?>` + content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// zipped packs the files of a txtar archive.
+func zipped(files []byte) []byte { return officetest.Zip(filesOf(files)...) }
+
+// filesOf lists the files of a txtar archive. The name "@openxml MAIN" means the file that names the
+// main part.
+func filesOf(files []byte) (list []officetest.File) {
 	for _, f := range txtar.Parse(files).Files {
 		if main, ok := strings.CutPrefix(f.Name, "@openxml "); ok {
 			list = append(list, officetest.OpenXML(main))
@@ -45,7 +69,7 @@ func zipped(files []byte) []byte {
 			list = append(list, officetest.File{Name: f.Name, Content: string(f.Data)})
 		}
 	}
-	return officetest.Zip(list...)
+	return list
 }
 
 // wordOf is a document with a body.
