@@ -109,10 +109,7 @@ func (m *Manager) serve(ctx context.Context, w Want) error {
 	if busy || len(w.Tasks) == 0 {
 		return nil
 	}
-	list, err := m.requests(ctx, w.Name)
-	if err != nil {
-		return err
-	}
+	list, unreadable := m.requests(ctx, w.Name)
 	for _, q := range list {
 		alive, err := m.live.Alive(ctx, q.Asker)
 		if err != nil {
@@ -122,6 +119,10 @@ func (m *Manager) serve(ctx context.Context, w Want) error {
 			return m.removeUnder(ctx, q)
 		}
 		r, err := m.reportOf(ctx, q.row)
+		if errors.Is(err, store.ErrCorrupt) {
+			unreadable = errors.Join(unreadable, err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -139,25 +140,28 @@ func (m *Manager) serve(ctx context.Context, w Want) error {
 			defer m.mu.Unlock()
 			m.serving[w.Name] = false
 		})
-		return nil
+		break
 	}
-	return nil
+	return unreadable
 }
 
 // requests lists the requests for a lease. It looks without a snapshot, which costs no
-// timestamp and no question to the oracle: a request that it misses is found a second later.
+// timestamp and no question to the oracle: a request that it misses is found a second later. The
+// list has all that can be read, also if the error names one that cannot.
 func (m *Manager) requests(ctx context.Context, name string) (list []request, err error) {
+	var unreadable error
 	err = m.db.EachCommitted(ctx, askedColumn, requestPrefix, func(row string, value []byte) error {
 		q := request{row: row}
 		if err := json.Unmarshal(value, &q); err != nil {
-			return fmt.Errorf("request %q: %w: %w", row, store.ErrCorrupt, err)
+			unreadable = fmt.Errorf("request %q: %w: %w", row, store.ErrCorrupt, err)
+			return nil
 		}
 		if q.Lease == name {
 			list = append(list, q)
 		}
 		return nil
 	})
-	return list, err
+	return list, errors.Join(err, unreadable)
 }
 
 func (m *Manager) reportOf(ctx context.Context, row string) (r report, err error) {

@@ -12,7 +12,8 @@ import (
 // including those without the column, so choose a narrow one. EachCommitted is for tools that look
 // at a table from outside: it takes no timestamp, waits for no lock, writes nothing, and needs no
 // oracle. In return, the values are not a snapshot, and a transaction whose primary is committed
-// may still be missing in other rows.
+// may still be missing in other rows. An error that matches [store.ErrCorrupt] may name a row that
+// cannot be read; fn has been called for all others.
 func EachCommitted(ctx context.Context, table store.Reader, c Column, prefix string, fn func(row string, value []byte) error) error {
 	column := recordColumn(kindWrite, c.Name)
 	type found struct {
@@ -20,16 +21,20 @@ func EachCommitted(ctx context.Context, table store.Reader, c Column, prefix str
 		write writeRecord
 	}
 	var list []found
+	var damaged error
 	r := store.Range{Group: c.Group, Start: []byte(prefix), End: bound(PrefixEnd(prefix)), ColumnPrefix: column, Newest: 1}
 	_, err := table.Scan(ctx, r, func(cell store.Cell) error {
 		if string(cell.Column) != string(column) {
 			return nil
 		}
 		w, err := decodeWrite(cell.Value)
-		if err == nil && w.op == opPut {
+		switch {
+		case err != nil:
+			damaged = fmt.Errorf("txn: row %q: %w", cell.Row, err)
+		case w.op == opPut:
 			list = append(list, found{string(cell.Row), w})
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("txn: read the newest values of %s: %w", c, err)
@@ -51,7 +56,7 @@ func EachCommitted(ctx context.Context, table store.Reader, c Column, prefix str
 			return err
 		}
 	}
-	return nil
+	return damaged
 }
 
 // EachCommitted calls fn for the newest committed value of a column in each row that has one
