@@ -154,7 +154,7 @@ func flatTree(body []byte) *html.Node {
 		case html.StartTagToken:
 			n := elementOf(z.Token())
 			parent.AppendChild(n)
-			if !isVoid(n.DataAtom) && (len(open) < flatDepth || len(open) < flatLimit && mustOpen(n.DataAtom)) {
+			if !isVoid(n.DataAtom) && (len(open) < flatDepth || len(open) < flatLimit && mustOpen(n)) {
 				open = append(open, n)
 			}
 		case html.SelfClosingTagToken:
@@ -169,12 +169,13 @@ func elementOf(t html.Token) *html.Node {
 	return &html.Node{Type: html.ElementNode, Data: t.Data, DataAtom: t.DataAtom, Attr: t.Attr}
 }
 
-func mustOpen(a atom.Atom) bool {
-	switch a {
-	case atom.A, atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Title:
+func mustOpen(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.A, atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Title, atom.Iframe, atom.Noembed, atom.Noframes:
 		return true
 	}
-	return false
+	_, hidden := attribute(n, "hidden")
+	return hidden
 }
 
 // closeElement closes the innermost open element of that name and all elements inside it.
