@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -26,13 +27,22 @@ func (e *Error) Error() string { return e.Path + ": " + e.Reason }
 func (e *Error) Unwrap() error { return e.Err }
 
 // notWritable says why a path cannot be written to. It keeps only the reason of the
-// system's error, which may name another path, such as the target of a link.
+// system's error, which may name another path, such as the target of a link, and names the directory
+// if that is what is missing.
 func notWritable(path string, err error) error {
 	reason := err.Error()
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		reason = pe.Err.Error()
 	}
+	if dir := filepath.Dir(path); isMissing(dir) {
+		reason = "the directory " + dir + " does not exist"
+	}
 	return &Error{Path: path, Reason: "cannot be written: " + reason, Err: err}
+}
+
+func isMissing(path string) bool {
+	_, err := os.Stat(path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Write writes the output of write to a path that the user gave.
