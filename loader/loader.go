@@ -105,7 +105,7 @@ func (l *Loader) persist(ctx context.Context, load func() (Effect, error)) (Effe
 	began, pause := time.Now(), 100*time.Millisecond
 	for {
 		effect, err := load()
-		if !isTemporary(err) || time.Since(began) > retryFor {
+		if !txn.Temporary(err) || time.Since(began) > retryFor {
 			return effect, err
 		}
 		if ended := sleep.For(ctx, pause); ended != nil {
@@ -113,13 +113,6 @@ func (l *Loader) persist(ctx context.Context, load func() (Effect, error)) (Effe
 		}
 		pause = min(2*pause, 5*time.Second)
 	}
-}
-
-// isTemporary reports whether an error means that a server does not answer. A write that
-// fills the disk also has an unknown outcome, but there is nothing to wait for.
-func isTemporary(err error) bool {
-	return !store.Fatal(err) &&
-		(errors.Is(err, store.ErrUnavailable) || errors.Is(err, txn.ErrNoTimestamps) || errors.Is(err, txn.ErrUnknown))
 }
 
 // once makes one attempt at a load.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/sleep"
+	"github.com/webindexer/indexer/txn"
 )
 
 // Quiesce waits until all work is done: no row is waiting, running or being handed over,
@@ -73,18 +74,24 @@ func (p *Pipeline) idleScans() bool {
 	return len(p.queue.entries) == 0
 }
 
+// outageMost is how long Quiesce waits for a server that does not answer: the table's, or an
+// oracle. A load waits as long.
+const outageMost = 10 * time.Minute
+
 // quiesceShared is Quiesce on a table that several processes share. Only the table and the
 // oracle know what all of them do. The caller is a waiter for the rows of this process only.
 func (p *Pipeline) quiesceShared(ctx context.Context) (uint64, error) {
 	defer p.queue.addWaiter()()
 	wait := pause{least: time.Millisecond, most: 100 * time.Millisecond}
-	for {
+	for answered := time.Now(); ; {
 		ts, ok, err := p.db.Quiescent(ctx)
-		if err != nil {
-			return 0, fmt.Errorf("notify: wait for quiescence: %w", err)
-		}
-		if ok {
+		switch {
+		case err == nil && ok:
 			return ts, nil
+		case err == nil:
+			answered = time.Now()
+		case !txn.Temporary(err) || time.Since(answered) > outageMost:
+			return 0, fmt.Errorf("notify: wait for quiescence: %w", err)
 		}
 		if err := sleep.For(ctx, wait.grow()); err != nil {
 			return 0, err

@@ -3,6 +3,8 @@ package txn
 import (
 	"errors"
 	"fmt"
+
+	"github.com/webindexer/indexer/store"
 )
 
 // Sentinel errors to test with errors.Is.
@@ -28,6 +30,14 @@ var (
 	// (gc.go).
 	ErrBelowSafePoint = errors.New("txn: below the safe point")
 )
+
+// Temporary reports whether an error means that a server does not answer: the table's, or an
+// oracle. A write that fills the disk also has an unknown outcome, but there is nothing to wait
+// for.
+func Temporary(err error) bool {
+	return !store.Fatal(err) &&
+		(errors.Is(err, store.ErrUnavailable) || errors.Is(err, ErrNoTimestamps) || errors.Is(err, ErrUnknown))
+}
 
 // ConflictError describes a conflict. It matches ErrConflict.
 type ConflictError struct {
