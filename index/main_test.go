@@ -8,6 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 )
 
@@ -28,11 +29,7 @@ func openTestWriter(t testing.TB, dir string) *Writer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, w)
 	return w
 }
 

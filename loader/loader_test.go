@@ -34,11 +34,7 @@ func openRig(t *testing.T, opts webtest.Options) *webtest.Rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	return r
 }
 

@@ -151,20 +151,12 @@ func newHubTest(t *testing.T, n, part int) *hubTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, db)
 	h := &hubTest{t: t, meter: meter(db), url: "https://hub.example/", n: n}
 	if h.rig, err = webtest.Open(t.Context(), webtest.Options{Table: h.meter, Events: h.meter.events(), Limits: limits}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := h.rig.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, h.rig)
 	h.load(pageAt(h.url, 1, "hub", ""))
 	h.settle()
 	for i := 0; i < n; i += 1000 {

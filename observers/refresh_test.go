@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/index"
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
@@ -33,11 +34,7 @@ func newRenewal(t *testing.T) *renewal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := rig.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, rig)
 	r := &renewal{t: t, rig: rig, sink: webtest.NewSink(), run: make(map[string]func(context.Context, *txn.Txn, []string) error), url: "https://a.example/"}
 	for _, o := range (observers.Options{Sink: r.sink, Tracker: observers.NewTracker()}).Observers() {
 		r.run[o.Name] = o.Run

@@ -109,11 +109,7 @@ func openRendering(t *testing.T, b *webtest.Browser) *webtest.Rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := rig.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, rig)
 	return rig
 }
 

@@ -54,11 +54,7 @@ func openStepRigOf(t *testing.T, opts webtest.Options) *stepRig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	return &stepRig{Rig: r, t: t, meter: meter, limits: opts.Limits}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers/cluster"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/schema"
@@ -24,11 +25,7 @@ func bare(t *testing.T) *txn.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, db)
 	return db
 }
 

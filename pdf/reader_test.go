@@ -12,16 +12,13 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/killtest"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 func newReader(t *testing.T, role string) *Reader {
 	t.Helper()
 	r := New(Options{Command: commandOf(role)})
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	return r
 }
 

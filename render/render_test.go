@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/render"
 	"github.com/webindexer/indexer/web/browsertest"
@@ -37,11 +38,7 @@ func (f file) fetch(u page.URL) *page.Fetch {
 func open(t *testing.T, l render.Limits) *render.Browser {
 	t.Helper()
 	b := render.New(render.Options{Path: browsertest.Find(t), Limits: l})
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, b)
 	return b
 }
 

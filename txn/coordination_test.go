@@ -31,11 +31,7 @@ func openShared(t *testing.T, table store.Table, coordinator *sharedtest.Coordin
 	process := coordinator.Join()
 	opts.Coordination = coordination(process)
 	db := open(t, table, opts)
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, db)
 	return db, process
 }
 

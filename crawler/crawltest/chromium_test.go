@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/render"
 	"github.com/webindexer/indexer/repository"
 )
@@ -58,11 +59,7 @@ func TestChromium(t *testing.T) {
 		t.Skip("no browser: ", err)
 	}
 	browser := render.New(render.Options{Path: path})
-	t.Cleanup(func() {
-		if err := browser.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, browser)
 	w := Serve(t, chromiumWeb)
 	setting := func() Setting {
 		s := NewSetting(t.TempDir(), time.Millisecond, w.URL("http://pier.ip124/"))

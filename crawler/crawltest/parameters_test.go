@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/testenv"
 )
 
 // sessionSite has n pages. Each response carries an id of its own in all its links, so
@@ -145,11 +146,7 @@ func sessionWeb(t *testing.T, host, seed string, site func(string) (string, bool
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := session.Repo.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, session.Repo)
 	session.Options.Limits.Pages = 2000 // end even if it is not bounded otherwise
 	return w, session
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/webindexer/indexer/crawler/fetch"
 	"github.com/webindexer/indexer/crawler/frontier"
 	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/loader/replay"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
@@ -254,11 +255,7 @@ func openReplay(t testing.TB, warcDir string, opts repository.Options) *reposito
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	var inputs []replay.Input
 	for _, f := range files {
 		inputs = append(inputs, replay.File(f))

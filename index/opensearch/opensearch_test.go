@@ -40,11 +40,7 @@ func openDivided(t *testing.T, shards int) (*Index, Address) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := x.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, x)
 	build(t, x, nil)
 	return x, a
 }

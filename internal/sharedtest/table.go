@@ -3,6 +3,7 @@ package sharedtest
 import (
 	"testing"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/mem"
 )
@@ -15,10 +16,6 @@ func Table(t testing.TB, groups []store.GroupSpec) store.Table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, table)
 	return table
 }

@@ -1,5 +1,5 @@
-// Package testenv reads the variables that control tests from outside, and finds files next
-// to a checkout:
+// Package testenv has what tests of all packages need of their surroundings: files next to a checkout,
+// free addresses, and the variables that control tests from outside:
 //
 //	INDEXER_LONG=1   run at the sizes that take too long for every change
 //	INDEXER_SEED=N   draw from this seed, which a failed test has printed
@@ -14,6 +14,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"iter"
 	"math/rand/v2"
 	"net"
@@ -95,6 +96,16 @@ func Seeds(t testing.TB, first, n uint64) iter.Seq[uint64] {
 			}
 		}
 	}
+}
+
+// CloseAtEnd closes c when the test ends. An error fails the test.
+func CloseAtEnd(t testing.TB, c io.Closer) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // FreeAddress returns a loopback address on which nothing listens. Its port is below those that systems give to

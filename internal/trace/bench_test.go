@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/internal/trace"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers/webtest"
@@ -46,11 +47,7 @@ func openPipeline(b *testing.B, events notify.Events) *webtest.Rig {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			b.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(b, r)
 	return r
 }
 

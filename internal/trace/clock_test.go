@@ -18,11 +18,7 @@ func openClock(t testing.TB, path string) *Clock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, c)
 	return c
 }
 

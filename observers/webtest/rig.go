@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/loader"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
@@ -110,11 +111,7 @@ func Settled(t testing.TB, fetches ...string) *Rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	r.Add(t, fetches...)
 	if err := r.Quiesce(t.Context(), nil); err != nil {
 		t.Fatal(err)

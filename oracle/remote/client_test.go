@@ -85,11 +85,7 @@ func connect(t testing.TB, s Security, addresses ...string) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, c)
 	return c
 }
 

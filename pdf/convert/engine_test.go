@@ -35,11 +35,7 @@ func TestEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, e)
 	t.Run("proper", func(t *testing.T) { testProper(t, e) })
 	t.Run("hostile", func(t *testing.T) { testHostile(t, e) })
 }

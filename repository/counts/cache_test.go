@@ -34,11 +34,7 @@ func newCached(t *testing.T) *cached {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, c.db)
 	return c
 }
 

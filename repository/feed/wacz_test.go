@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/export"
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/page/office/officetest"
@@ -119,11 +120,7 @@ func TestArchiveOfDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	_, err = r.DB.Run(t.Context(), func(tx *txn.Txn) error {
 		schema.PDFFormat.Write(tx, schema.FormatOn)
 		schema.OfficeFormat.Write(tx, schema.FormatOn)

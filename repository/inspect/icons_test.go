@@ -25,11 +25,7 @@ func openRepository(t *testing.T) *repository.Repository {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	return r
 }
 

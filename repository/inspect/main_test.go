@@ -3,6 +3,7 @@ package inspect_test
 import (
 	"testing"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/repository"
 )
@@ -14,11 +15,7 @@ func opened(t *testing.T, opts repository.Options, fetches ...page.Fetch) *repos
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	for i := range fetches {
 		if _, err := r.Load(t.Context(), &fetches[i]); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
@@ -43,11 +44,7 @@ func readCluster(t *testing.T, r *webtest.Rig, of page.URL, known int) *snapshot
 	t.Helper()
 	read, tx := reader(t, r)
 	c := snapshot.NewCluster(t.Context(), read, snapshot.ClusterOptions{Scratch: t.TempDir(), KnownMembers: known})
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, c)
 	way, err := observers.WayOf(t.Context(), tx, of)
 	if err == nil && way.HasTerminal {
 		err = c.Read(way.Cluster)
@@ -154,11 +151,7 @@ func TestSourceAnchorsInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	r.Add(t, "a.example/ at=1 page text=same", "b.example/ at=1 page text=same",
 		"x.example/ at=1 page text=x link=a.example/,1 link=b.example/,2 link=b.example/,3 link=b.example/,4 link=b.example/,5 link=b.example/,6")
 	if err := r.Quiesce(t.Context(), nil); err != nil {

@@ -3,6 +3,7 @@ package badgerdb_test
 import (
 	"testing"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/badgerdb"
 	"github.com/webindexer/indexer/store/storetest"
@@ -27,10 +28,6 @@ func BenchmarkReopened(b *testing.B) {
 		b.Fatal(err)
 	}
 	db = open(b, dir, storetest.Groups, badgerdb.Options{})
-	b.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			b.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(b, db)
 	storetest.BenchReads(b, db)
 }

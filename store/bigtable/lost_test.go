@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/bigtable/bigtabletest"
 )
@@ -23,11 +24,7 @@ func faults(t *testing.T, groups []store.GroupSpec, opts Options, plan func(meth
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, db)
 	return db, proxy
 }
 

@@ -26,11 +26,7 @@ func openTable(t testing.TB, url string, groups []store.GroupSpec) *bigtable.DB 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := table.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, table)
 	return table
 }
 

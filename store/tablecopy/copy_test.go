@@ -42,11 +42,7 @@ func opened(t *testing.T) func(store.Table, error) store.Table {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() {
-			if err := table.Close(); err != nil {
-				t.Error(err)
-			}
-		})
+		testenv.CloseAtEnd(t, table)
 		return table
 	}
 }

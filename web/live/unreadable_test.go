@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/page/office/officetest"
 	"github.com/webindexer/indexer/repository"
@@ -19,11 +20,7 @@ func TestUnreadableDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	_, server := watch(t, watched{r, nil}, live.Options{})
 	for i, body := range []string{"rubbish", string(officetest.Word("Report", "text", "")), "more rubbish"} {
 		f := page.Fetch{

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/testenv"
 	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/observers/webtest"
@@ -33,11 +34,7 @@ func opened(t *testing.T) *repository.Repository {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	testenv.CloseAtEnd(t, r)
 	for _, line := range []string{"a.example/ at=1 page text=a title=A", "b.example/ at=2 page text=b link=a.example/,lamp", "a.example/favicon.ico at=1 icon=5"} {
 		f, err := webtest.ParseFetch(line)
 		if err == nil {
