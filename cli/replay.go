@@ -14,7 +14,8 @@ import (
 const replayHelp = `
 Load recorded crawls and index them. Every response, resource and revisit record of an
 http or https URL counts as a fetch made at the date of the record. The order of files
-and records does not matter: the newest fetch of a URL decides. Files are WARC 1.0 or
+and records does not matter: the newest fetch of a URL decides. A revisit record renews
+the date of a fetch of the same URL and makes no page by itself. Files are WARC 1.0 or
 1.1, uncompressed or compressed with gzip or zstd, whatever their names. "-" is standard
 input.
 

@@ -249,7 +249,7 @@ func (i *Inspection) setCanonical(u page.URL, rank *float64) {
 func (i *inspector) whyNoTerminal(ctx context.Context) (string, error) {
 	switch i.Outcome {
 	case page.Unfetched.String():
-		return "it was never fetched", nil
+		return i.whyUnfetched(ctx)
 	case page.Redirect.String():
 		return "it redirects, and the redirects lead to no page", nil
 	case page.Gone.String():
@@ -258,6 +258,18 @@ func (i *inspector) whyNoTerminal(ctx context.Context) (string, error) {
 		return "every fetch of it failed", nil
 	}
 	return i.whyNoText(ctx)
+}
+
+// whyUnfetched says why a URL has no fetch in force.
+func (i *inspector) whyUnfetched(ctx context.Context) (string, error) {
+	seen, err := i.tx.Get(ctx, schema.URLRow(i.URL), schema.FetchSeen)
+	if err != nil {
+		return "", err
+	}
+	if seen.Exists {
+		return "only revisits of it were loaded, which have no content, and not the fetch that they repeat", nil
+	}
+	return "it was never fetched", nil
 }
 
 // whyNoText says why a successful response is not a page.
