@@ -320,6 +320,15 @@ func TestDocumentPage(t *testing.T) {
 			t.Errorf("the page leads to a copy of what is gone:\n%s", body)
 		}
 	})
+	t.Run("wide tables scroll with the keyboard", func(t *testing.T) {
+		for _, from := range []string{doc("https://oak.example/"), "/help"} {
+			body := s.get(from)
+			all, reached := strings.Count(body, `<div class="scroll"`), strings.Count(body, `<div class="scroll" tabindex="0" role="region" aria-label="`)
+			if all == 0 || reached != all {
+				t.Errorf("%s: the keyboard reaches %d of %d boxes that scroll", from, reached, all)
+			}
+		}
+	})
 	t.Run("every link works", func(t *testing.T) {
 		for _, from := range []string{doc("https://oak.example/"), "/?q=leaf", "/help"} {
 			for _, l := range links(t, s.get(from)) {
