@@ -35,7 +35,7 @@ const MaxAnchorLength = 256
 //	12   docx documents without the pronunciation of words; OpenDocument without hidden sheets, slides,
 //	     sections and words
 //	13   docx links that contain fields; files of documents in UTF-16; a host with two closing
-//	     brackets, as in "[::1]]", is none; hidden text more than 256 elements deep
+//	     brackets, as in "[::1]]", is none; hidden text and ends of blocks more than 256 elements deep
 const InterpretVersion = 13
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section

@@ -160,7 +160,12 @@ func flatTree(body []byte) *html.Node {
 		case html.SelfClosingTagToken:
 			parent.AppendChild(elementOf(z.Token()))
 		case html.EndTagToken:
-			open = closeElement(open, z.Token().Data)
+			t := z.Token()
+			if len(open) >= flatDepth && separates(t.DataAtom) {
+				// The element may not be open, but its end still separates words.
+				parent.AppendChild(elementOf(html.Token{Data: "br", DataAtom: atom.Br}))
+			}
+			open = closeElement(open, t.Data)
 		}
 	}
 }
