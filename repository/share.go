@@ -236,7 +236,7 @@ func (r *Repository) IndexHolder(ctx context.Context) (h *lease.Holder, err erro
 // hasIndex reports whether this process can read the index: either the index is not made of
 // files, or the files in the data directory are kept up to date, by this process or by another
 // one on this machine. If this process has just taken the lease, hasIndex waits until the files
-// have caught up: until then they may be older than the store.
+// have caught up: until then they may be older than the store. A process that is alone will take it.
 func (r *Repository) hasIndex(ctx context.Context) (bool, error) {
 	if !r.shared() || r.other != nil {
 		return true, nil
@@ -247,11 +247,11 @@ func (r *Repository) hasIndex(ctx context.Context) (bool, error) {
 	}
 	for {
 		h, err := r.IndexHolder(ctx)
-		if err != nil || h == nil {
+		if err != nil || h == nil && !r.share.Alone {
 			return false, err
 		}
-		if r.leases.Preparing(observers.LeaseIndex, h) {
-			if err := sleep.For(ctx, preparingEvery); err != nil {
+		if h == nil || r.leases.Preparing(observers.LeaseIndex, h) || r.share.Alone && !r.leases.Keeps(observers.LeaseIndex) {
+			if err := cmp.Or(r.pipeline.Err(), sleep.For(ctx, preparingEvery)); err != nil {
 				return false, err
 			}
 			continue

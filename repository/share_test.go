@@ -256,6 +256,31 @@ func TestAloneWithIndexOfAnother(t *testing.T) {
 	}
 }
 
+// TestAloneComparesIndexFiles: a process that has the table to itself makes index files, and a
+// verification that begins at once waits for them.
+func TestAloneComparesIndexFiles(t *testing.T) {
+	f := newFleet(t)
+	loader, worker := f.join(false), f.worker()
+	load(t, loader.Repository, 1, versions(1))
+	if err := worker.Quiesce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	closeNow(t, loader.Repository)
+	closeNow(t, worker.Repository)
+	opts := repository.Options{Workers: 2, Backlog: 100, Table: f.table}
+	p := f.coordinator.Join()
+	opts.Share = &repository.Share{Coordination: &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}, Works: true, Alone: true, Leases: []string{observers.LeaseRank, observers.LeaseIndex}}
+	alone := open(t, t.TempDir(), opts)
+	defer closeNow(t, alone)
+	rep, err := verify.Run(t.Context(), alone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rep.Total > 0 || rep.Checked["index_files"] == 0 {
+		t.Errorf("%v; checked %v", rep.Differences, rep.Checked)
+	}
+}
+
 // TestSharedGarbage: the holder of a lease collects garbage while others work and read, and
 // no reader misses a version.
 func TestSharedGarbage(t *testing.T) {
