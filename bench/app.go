@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/webindexer/indexer/bench/measure"
-	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/internal/config"
 	"github.com/webindexer/indexer/repository"
 	"github.com/webindexer/indexer/txn"
@@ -151,15 +150,6 @@ func (a *app) repositoryOptions() repository.Options {
 		o.Trace = -1 // in the options 0 is the default
 	}
 	return o
-}
-
-// weights are those of the settings.
-func (a *app) weights() search.Weights {
-	w := &a.cfg.Query.Weights
-	return search.Weights{
-		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL, Rest: w.Rest,
-		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank, Typed: w.Typed,
-	}
 }
 
 // index is the directory of the index to ask. It has to exist, unless there is

@@ -140,7 +140,7 @@ func checkExample(t *testing.T, root *cobra.Command, args []string) {
 // TestDefaultWeights: the benchmarks measure the ranking that the program has.
 func TestDefaultWeights(t *testing.T) {
 	a := &app{cfg: config.Default()}
-	if got := a.weights(); got != search.DefaultWeights {
+	if got := search.Weights(a.cfg.Query.Weights); got != search.DefaultWeights {
 		t.Errorf("settings %+v, library %+v", got, search.DefaultWeights)
 	}
 }

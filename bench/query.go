@@ -9,6 +9,7 @@ import (
 
 	"github.com/webindexer/indexer/bench/measure"
 	"github.com/webindexer/indexer/bench/querybench"
+	"github.com/webindexer/indexer/index/search"
 )
 
 const queryHelp = `
@@ -53,7 +54,7 @@ func (a *app) query(cmd *cobra.Command, o querybench.Options) (err error) {
 	if o.Index, err = a.index(cmd, len(o.Files) == 0 && o.Documents == 0); err != nil {
 		return err
 	}
-	o.Log, o.PerHost, o.Weights = a.stderr, a.cfg.Query.PerHost, a.weights()
+	o.Log, o.PerHost, o.Weights = a.stderr, a.cfg.Query.PerHost, search.Weights(a.cfg.Query.Weights)
 	o.Replay = func(ctx context.Context, dir string) error {
 		replay, err := measure.Self(ctx, append([]string{"replay", "--data", dir, "--config", a.configFile, "--"}, o.Files...)...)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/webindexer/indexer/bench/relevancebench"
 	"github.com/webindexer/indexer/index/opensearch"
+	"github.com/webindexer/indexer/index/search"
 )
 
 const relevanceHelp = `
@@ -55,7 +56,7 @@ func (a *app) relevanceCommand() *cobra.Command {
 			if o.Index, err = a.index(cmd, len(args) == 0 && o.Server == nil); err != nil {
 				return err
 			}
-			o.Files, o.Weights, o.PerHost, o.Language = args, a.weights(), a.cfg.Query.PerHost, a.cfg.Query.Language
+			o.Files, o.Weights, o.PerHost, o.Language = args, search.Weights(a.cfg.Query.Weights), a.cfg.Query.PerHost, a.cfg.Query.Language
 			o.Repo, o.Log = a.repositoryOptions(), a.stderr
 			res, err := relevancebench.Run(cmd.Context(), o)
 			return a.print(err, res, func() string { return res.Text(missed) })

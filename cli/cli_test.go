@@ -78,7 +78,7 @@ func TestPlain(t *testing.T) {
 // TestDefaultWeights: the settings and the library agree on what is the default.
 func TestDefaultWeights(t *testing.T) {
 	a := &app{cfg: config.Default()}
-	if got := a.weights(); got != search.DefaultWeights {
+	if got := search.Weights(a.cfg.Query.Weights); got != search.DefaultWeights {
 		t.Errorf("settings %+v, library %+v", got, search.DefaultWeights)
 	}
 }

@@ -117,7 +117,7 @@ func (a *app) query(cmd *cobra.Command, words string, f queryFlags) (err error) 
 		_, _ = fmt.Fprintln(a.stderr, "the index files were written by another version of this program, and some pages may not be found; `indexer reindex` rebuilds them")
 	}
 	res, err := r.Search(cmd.Context(), words, search.Options{
-		Limit: a.cfg.Query.Limit, Offset: f.offset, Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Language: a.cfg.Query.Language, Unfold: f.unfold, Sort: order, Explain: f.explain, Verbatim: f.verbatim,
+		Limit: a.cfg.Query.Limit, Offset: f.offset, Weights: search.Weights(a.cfg.Query.Weights), PerHost: a.cfg.Query.PerHost, Language: a.cfg.Query.Language, Unfold: f.unfold, Sort: order, Explain: f.explain, Verbatim: f.verbatim,
 	})
 	if err != nil {
 		return err
@@ -275,12 +275,3 @@ func hitFacts(h *search.Hit) []string {
 
 // count formats a number of things: "1 document", "2 documents".
 func count(n int, thing string) string { return humanize.Count(n, thing) }
-
-// weights are the settings of ranking.
-func (a *app) weights() search.Weights {
-	w := &a.cfg.Query.Weights
-	return search.Weights{
-		Title: w.Title, Body: w.Body, Anchors: w.Anchors, Outside: w.Outside, URL: w.URL, Rest: w.Rest,
-		TitleMatch: w.TitleMatch, AnchorMatch: w.AnchorMatch, Rank: w.Rank, Typed: w.Typed,
-	}
-}

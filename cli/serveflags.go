@@ -64,7 +64,7 @@ func (a *app) webOptions(c *web.Credentials) web.Options {
 	o := web.Options{
 		Credentials: c, Hosts: config.Patterns(s.AllowHosts), AnyHost: c != nil,
 		Origins:    config.Patterns(s.AllowOrigins),
-		Query:      search.Options{Weights: a.weights(), PerHost: a.cfg.Query.PerHost, Language: a.cfg.Query.Language},
+		Query:      search.Options{Weights: search.Weights(a.cfg.Query.Weights), PerHost: a.cfg.Query.PerHost, Language: a.cfg.Query.Language},
 		Concurrent: s.Requests, Time: s.RequestTime, Drain: s.Drain,
 		Log: a.log.Named("web"),
 	}

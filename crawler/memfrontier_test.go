@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/webindexer/indexer/page"
@@ -313,4 +314,21 @@ func (f *memFrontier) list() []*entry {
 	}
 	slices.SortFunc(all, func(a, b *entry) int { return cmp.Compare(a.job.URL, b.job.URL) })
 	return all
+}
+
+// checkOutcomes checks that each URL is in the index as it should be, or "refused", and that nothing else
+// was found. It empties want.
+func (f *memFrontier) checkOutcomes(t *testing.T, want map[page.URL]string) {
+	t.Helper()
+	for _, e := range f.list() {
+		if should := want[e.job.URL]; should == "refused" && !e.refused || should != "refused" && e.index != should {
+			t.Errorf("%s is %s, in the index %q (%s); it should be %q", e.job.URL, e.state, e.index, e.note, should)
+		}
+		delete(want, e.job.URL)
+	}
+	for u, should := range want {
+		if should != "" {
+			t.Errorf("%s was not found; it should be %s", u, should)
+		}
+	}
 }

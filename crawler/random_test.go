@@ -76,17 +76,7 @@ func randomWeb(t *testing.T, seed uint64) {
 		}
 		frontier.check(t)
 		checkPoliteness(t, w, o.WithDefaults())
-		for _, e := range frontier.list() {
-			if should := want[e.job.URL]; should == "refused" && !e.refused || should != "refused" && e.index != should {
-				t.Errorf("%s is %s, in the index %q (%s); it should be %q", e.job.URL, e.state, e.index, e.note, should)
-			}
-			delete(want, e.job.URL)
-		}
-		for u, should := range want {
-			if should != "" {
-				t.Errorf("%s was not found; it should be %s", u, should)
-			}
-		}
+		frontier.checkOutcomes(t, want)
 		completed := make(map[page.URL]bool)
 		for _, x := range w.byStart() {
 			if x.url.Path() == "/robots.txt" {

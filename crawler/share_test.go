@@ -246,17 +246,7 @@ func teamCrawl(t *testing.T, seed uint64) {
 	m.work.Wait()
 	m.frontier.check(t)
 	checkPoliteness(t, w, o.WithDefaults())
-	for _, e := range m.frontier.list() {
-		if should := want[e.job.URL]; should == "refused" && !e.refused || should != "refused" && e.index != should {
-			t.Errorf("%s is %s, in the index %q (%s); it should be %q", e.job.URL, e.state, e.index, e.note, should)
-		}
-		delete(want, e.job.URL)
-	}
-	for u, should := range want {
-		if should != "" {
-			t.Errorf("%s was not found; it should be %s", u, should)
-		}
-	}
+	m.frontier.checkOutcomes(t, want)
 }
 
 // buildBusyWeb makes a web of some sites with many pages each, which are all there.

@@ -18,7 +18,8 @@ type Query struct {
 	Weights  Weights
 }
 
-// Weights are the weights of the parts of a score (docs/ranking.md).
+// Weights are the weights of the parts of a score (docs/ranking.md). They have the fields of
+// search.Weights, into which they are converted.
 type Weights struct {
 	// The weights of a word in the title, the main content, an anchor from the same site, an
 	// anchor from another site, the URL, and the text outside of the main content.
