@@ -19,14 +19,15 @@ import (
 	"github.com/webindexer/indexer/page"
 )
 
+const (
+	largeHosts, largePages = 9, 4
+	largeRobots            = 20 << 10
+	largeRoom              = 2 * largeRobots * (1 + robots.MemoryFactor) // for two of them, and one that is smaller
+)
+
 // Hosts with a large robots.txt share the memory for these: some at a time. The others wait, each
 // gets its turn, and all obey their rules.
 func TestLargeRobotsTakeTurns(t *testing.T) {
-	const (
-		hosts, pages = 9, 4
-		large        = 20 << 10
-		room         = 2 * large * (1 + robots.MemoryFactor) // for two of them, and one that is smaller
-	)
 	for name, o := range map[string]Options{
 		"a place for each":  {},
 		"few places":        {Memory: Memory{Hosts: 5, Turn: 2}},
@@ -37,65 +38,80 @@ func TestLargeRobotsTakeTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w, f := newWeb(), newFrontier()
-				for i := range hosts {
-					host := fmt.Sprintf("https://h%d.example", i)
-					chain(t, w, host, pages, 100*time.Millisecond)
-					f.offer(page.MustParseURL(host+"/0"), 0, 0, "seed")
-					f.offer(page.MustParseURL(host+"/private"), 0, 0, "seed")
-					body := "User-agent: *\nCrawl-delay: 5\nDisallow: /private\n"
-					if i%3 > 0 {
-						body += strings.Repeat("# filler\n", (large-i*500)/9)
-					}
-					w.put(host+"/robots.txt", answer{status: 200, body: body})
-				}
-				o.Seed, o.Memory.Rules, o.Sources.NoProbe = 1, room, true
+				w, f := largeRobotsWeb(t)
+				o.Seed, o.Memory.Rules, o.Sources.NoProbe = 1, largeRoom, true
 				c := newCrawler(o, f, w, nil)
 				most := int64(0)
-				w.watch = func() {
-					c.mu.Lock()
-					defer c.mu.Unlock()
-					held, rulesMissing := int64(0), 0
-					for _, h := range c.hosts {
-						switch {
-						case h.rulesMissing:
-							rulesMissing++
-						case h.loaded:
-							held += rulesSize(&h.policy)
-						}
-					}
-					most = max(most, held)
-					if rulesMissing >= c.opts.Concurrency {
-						t.Errorf("%d hosts have yet to leave without rules", rulesMissing)
-					}
-				}
+				w.watch = func() { most = max(most, rulesHeld(t, c)) }
 				if err := c.Run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if most == 0 || most > room {
-					t.Errorf("the rules took %d bytes, with room for %d", most, room)
+				if most == 0 || most > largeRoom {
+					t.Errorf("the rules took %d bytes, with room for %d", most, largeRoom)
 				}
-				last := make(map[string]time.Time)
-				for _, x := range w.byStart() {
-					host := HostOf(x.url)
-					if before, ok := last[host]; ok && x.start.Sub(before) < 5*time.Second {
-						t.Errorf("%s was requested %v after another page", x.url, x.start.Sub(before))
-					}
-					if strings.HasSuffix(string(x.url), "/private") {
-						t.Errorf("%s was requested", x.url)
-					}
-					last[host] = x.end
-				}
+				checkRulesObeyed(t, w)
 				for _, e := range f.list() {
 					if e.job.Visits == 0 && !strings.HasSuffix(string(e.job.URL), "/private") {
 						t.Errorf("%s was not visited: %s", e.job.URL, e.note)
 					}
 				}
-				if c.rules.held > room || len(c.rules.line) > 0 {
+				if c.rules.held > largeRoom || len(c.rules.line) > 0 {
 					t.Errorf("%d bytes are held, and %d hosts wait", c.rules.held, len(c.rules.line))
 				}
 			})
 		})
+	}
+}
+
+// largeRobotsWeb makes hosts, most of which have a large robots.txt with the same rules.
+func largeRobotsWeb(t *testing.T) (*web, *memFrontier) {
+	w, f := newWeb(), newFrontier()
+	for i := range largeHosts {
+		host := fmt.Sprintf("https://h%d.example", i)
+		chain(t, w, host, largePages, 100*time.Millisecond)
+		f.offer(page.MustParseURL(host+"/0"), 0, 0, "seed")
+		f.offer(page.MustParseURL(host+"/private"), 0, 0, "seed")
+		body := "User-agent: *\nCrawl-delay: 5\nDisallow: /private\n"
+		if i%3 > 0 {
+			body += strings.Repeat("# filler\n", (largeRobots-i*500)/9)
+		}
+		w.put(host+"/robots.txt", answer{status: 200, body: body})
+	}
+	return w, f
+}
+
+// rulesHeld returns how much memory the rules of all hosts take. Some worker must be free of hosts that have to
+// leave because there is no room for their rules.
+func rulesHeld(t *testing.T, c *Crawler) int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	held, rulesMissing := int64(0), 0
+	for _, h := range c.hosts {
+		switch {
+		case h.rulesMissing:
+			rulesMissing++
+		case h.loaded:
+			held += rulesSize(&h.policy)
+		}
+	}
+	if rulesMissing >= c.opts.Concurrency {
+		t.Errorf("%d hosts have yet to leave without rules", rulesMissing)
+	}
+	return held
+}
+
+func checkRulesObeyed(t *testing.T, w *web) {
+	t.Helper()
+	last := make(map[string]time.Time)
+	for _, x := range w.byStart() {
+		host := HostOf(x.url)
+		if before, ok := last[host]; ok && x.start.Sub(before) < 5*time.Second {
+			t.Errorf("%s was requested %v after another page", x.url, x.start.Sub(before))
+		}
+		if strings.HasSuffix(string(x.url), "/private") {
+			t.Errorf("%s was requested", x.url)
+		}
+		last[host] = x.end
 	}
 }
 
