@@ -260,6 +260,29 @@ const (
 	liveMostParquet = 160 << 20
 )
 
+// heapBound checks how much memory work takes.
+type heapBound struct {
+	t     *testing.T
+	watch *measure.HeapWatch
+}
+
+func (h heapBound) check(name string, most int64, do func()) {
+	grown := most + 1
+	// On a busy machine, a collection may take so long that much of what is allocated meanwhile counts as live.
+	// That does not happen every time. What is held does.
+	for attempt := 0; attempt < 3 && grown > most; attempt++ {
+		runtime.GC()
+		h.watch.Take()
+		before := h.watch.Take().Live
+		do()
+		grown = int64(h.watch.Take().Live) - int64(before)
+		h.t.Logf("%s: %d MiB more live than before", name, grown>>20)
+	}
+	if grown > most {
+		h.t.Errorf("%s: three times, more than %d MiB more were alive than before", name, most>>20)
+	}
+}
+
 // TestGiantsInBoundedMemory exports and inspects a page with very many inlinks and copies,
 // in all formats, and watches the heap.
 func TestGiantsInBoundedMemory(t *testing.T) {
@@ -276,69 +299,59 @@ func TestGiantsInBoundedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // looks often
-	watch := measure.WatchHeap()
-	defer watch.Close()
-	bounded := func(name string, most int64, do func()) {
-		grown := most + 1
-		// On a busy machine, a collection may take so long that much of what is allocated meanwhile counts as live.
-		// That does not happen every time. What is held does.
-		for attempt := 0; attempt < 3 && grown > most; attempt++ {
-			runtime.GC()
-			watch.Take()
-			before := watch.Take().Live
-			do()
-			grown = int64(watch.Take().Live) - int64(before)
-			t.Logf("%s: %d MiB more live than before", name, grown>>20)
-		}
-		if grown > most {
-			t.Errorf("%s: three times, more than %d MiB more were alive than before", name, most>>20)
-		}
-	}
+	h := heapBound{t, measure.WatchHeap()}
+	defer h.watch.Close()
 	for _, c := range everyExport {
 		most := int64(liveMost)
 		if c.Format == export.FormatParquet {
 			most = liveMostParquet
 		}
-		bounded(c.Format+" of "+c.Table, most, func() {
-			count := &counter{of: []byte(`{"source":`)}
-			res, err := r.ExportAs(t.Context(), repository.ExportOptions{Choice: c}, count)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if c.Format == export.FormatJSONL && count.n != inlinks {
-				t.Errorf("%s of %s: %d links, want %d", c.Format, c.Table, count.n, inlinks)
-			}
-			if c.Table == export.Documents && res.Documents != 1 {
-				t.Errorf("%d documents", res.Documents)
-			}
-		})
+		h.check(c.Format+" of "+c.Table, most, func() { exportGiant(t, r, c, inlinks) })
 	}
-	bounded("inspect", liveMost, func() {
-		err := inspect.Long(t.Context(), r, hub, inspect.Options{}, func(i *inspect.Inspected, _ *txn.Txn) error {
-			var shown [2]int
-			err := errors.Join(
-				i.EachMember(func(page.URL) error { shown[0]++; return nil }),
-				i.EachInlink(func(observers.Inlink) error { shown[1]++; return nil }),
-			)
-			if shown != [2]int{members, inlinks} || i.Canonical != hub {
-				t.Errorf("%d members and inlinks of %s, want %d and %d", shown, i.Canonical, members, inlinks)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
+	h.check("inspect", liveMost, func() { inspectGiant(t, r, hub, members, inlinks) })
+	h.check("overview", liveMost, func() { readGiantOverview(t, r, hub, members, inlinks) })
+}
+
+func exportGiant(t *testing.T, r *repository.Repository, c export.Choice, inlinks int) {
+	count := &counter{of: []byte(`{"source":`)}
+	res, err := r.ExportAs(t.Context(), repository.ExportOptions{Choice: c}, count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Format == export.FormatJSONL && count.n != inlinks {
+		t.Errorf("%s of %s: %d links, want %d", c.Format, c.Table, count.n, inlinks)
+	}
+	if c.Table == export.Documents && res.Documents != 1 {
+		t.Errorf("%d documents", res.Documents)
+	}
+}
+
+func inspectGiant(t *testing.T, r *repository.Repository, hub page.URL, members, inlinks int) {
+	err := inspect.Long(t.Context(), r, hub, inspect.Options{}, func(i *inspect.Inspected, _ *txn.Txn) error {
+		var shown [2]int
+		err := errors.Join(
+			i.EachMember(func(page.URL) error { shown[0]++; return nil }),
+			i.EachInlink(func(observers.Inlink) error { shown[1]++; return nil }),
+		)
+		if shown != [2]int{members, inlinks} || i.Canonical != hub {
+			t.Errorf("%d members and inlinks of %s, want %d and %d", shown, i.Canonical, members, inlinks)
 		}
+		return err
 	})
-	bounded("overview", liveMost, func() {
-		window := inspect.Window{Offset: inlinks - 3, Limit: 10}
-		o, err := inspect.ReadOverview(t.Context(), r, hub, inspect.OverviewOptions{Windows: inspect.Windows{Members: window, Inlinks: window}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if o.MembersTotal != members || o.InlinksTotal != inlinks || len(o.Inlinks) != 3 {
-			t.Errorf("%d members, %d inlinks, of which %d are shown", o.MembersTotal, o.InlinksTotal, len(o.Inlinks))
-		}
-	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readGiantOverview(t *testing.T, r *repository.Repository, hub page.URL, members, inlinks int) {
+	window := inspect.Window{Offset: inlinks - 3, Limit: 10}
+	o, err := inspect.ReadOverview(t.Context(), r, hub, inspect.OverviewOptions{Windows: inspect.Windows{Members: window, Inlinks: window}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.MembersTotal != members || o.InlinksTotal != inlinks || len(o.Inlinks) != 3 {
+		t.Errorf("%d members, %d inlinks, of which %d are shown", o.MembersTotal, o.InlinksTotal, len(o.Inlinks))
+	}
 }
 
 // counter counts how often something was written to it.
