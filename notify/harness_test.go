@@ -139,6 +139,24 @@ func (r *rig) notifications() int {
 	}
 }
 
+// checkDelayed checks the counts of debounced entries, and returns how many entries are delayed.
+func (q *queue) checkDelayed(t testing.TB) (delayed int) {
+	t.Helper()
+	for i, h := range q.delayed {
+		debounced := 0
+		for _, e := range h {
+			if e.debounced {
+				debounced++
+			}
+		}
+		if debounced != q.debounced[i] {
+			t.Errorf("%d entries of observer %d are debounced, counted as %d", debounced, i, q.debounced[i])
+		}
+		delayed += len(h)
+	}
+	return delayed
+}
+
 // checkInvariants checks what can be checked of the invariants at the head of queue.go.
 func (q *queue) checkInvariants(t testing.TB) {
 	t.Helper()
@@ -186,19 +204,7 @@ func (q *queue) checkInvariants(t testing.TB) {
 	if spare != 0 {
 		t.Errorf("%d more entries are offered for spare time than are in the lists", spare)
 	}
-	inHeaps := 0
-	for i, h := range q.delayed {
-		debounced := 0
-		for _, e := range h {
-			if e.debounced {
-				debounced++
-			}
-		}
-		if debounced != q.debounced[i] {
-			t.Errorf("%d entries of observer %d are debounced, counted as %d", debounced, i, q.debounced[i])
-		}
-		inHeaps += len(h)
-	}
+	inHeaps := q.checkDelayed(t)
 	for i := range q.ready {
 		inHeaps += len(q.ready[i]) + q.busy[i]
 		if waiting[i] != q.waiting[i] || busy[i] != q.busy[i] {

@@ -43,21 +43,8 @@ func wallSite(how string) func(http.ResponseWriter, *http.Request) bool {
 	}
 }
 
-// TestCookieWall: each visit passes the wall on its own: nothing is kept between
-// visits. Politeness, robots.txt and the limit of redirects hold. The archive's replay
-// gives the same index.
-func TestCookieWall(t *testing.T) {
-	t.Parallel()
-	const delay = 20 * time.Millisecond
-	for _, c := range []struct{ how, host, indexed string }{
-		{"itself", "w1.ip53", "/ /one /two"},
-		{"over a check", "w2.ip54", "/ /one /two"},
-		{"two pages", "w4.ip57", "/ /one /two /other"},
-		{"without end", "w3.ip55", ""},
-	} {
-		t.Run(c.how, func(t *testing.T) {
-			t.Parallel()
-			w := Serve(t, strings.ReplaceAll(`-- 2024-01-01 http://HOST/robots.txt --
+// walledWeb is a site whose pages are behind a wall.
+const walledWeb = `-- 2024-01-01 http://HOST/robots.txt --
 Content-Type: text/plain
 
 User-agent: *
@@ -74,7 +61,42 @@ Disallow: /secret
 <title>No cookies</title><p>This page says that the site cannot be read without cookies, and it is before the wall.
 -- 2024-01-01 http://HOST/secret --
 <title>Secret</title><p>Nobody may read this page, by the robots.txt that is behind the wall itself.
-`, "HOST", c.host))
+`
+
+// checkWalledRequests checks the requests of one visit.
+func checkWalledRequests(t *testing.T, w *Web, host string) {
+	t.Helper()
+	counts := w.Counts()
+	if n := counts[host+"/"]; n < 2 || n > 6 {
+		t.Errorf("the start was requested %d times", n)
+	}
+	if counts[host+"/secret"] > 0 {
+		t.Error("what robots.txt disallows was requested")
+	}
+	began := make(map[string]bool)
+	for _, x := range w.Log() {
+		if !began[x.Path] && x.Header.Get("Cookie") != "" && !strings.HasPrefix(x.Path, "/check") && x.Path != "/other" {
+			t.Errorf("the first request for %s had the cookies %q", x.Path, x.Header.Get("Cookie"))
+		}
+		began[x.Path] = true
+	}
+}
+
+// TestCookieWall: each visit passes the wall on its own: nothing is kept between
+// visits. Politeness, robots.txt and the limit of redirects hold. The archive's replay
+// gives the same index.
+func TestCookieWall(t *testing.T) {
+	t.Parallel()
+	const delay = 20 * time.Millisecond
+	for _, c := range []struct{ how, host, indexed string }{
+		{"itself", "w1.ip53", "/ /one /two"},
+		{"over a check", "w2.ip54", "/ /one /two"},
+		{"two pages", "w4.ip57", "/ /one /two /other"},
+		{"without end", "w3.ip55", ""},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			t.Parallel()
+			w := Serve(t, strings.ReplaceAll(walledWeb, "HOST", c.host))
 			w.Handle(c.host, wallSite(c.how))
 			s := NewSetting(t.TempDir(), delay, w.URL("http://"+c.host+"/"))
 			s.Options.Sources.NoProbe = true
@@ -85,6 +107,7 @@ Disallow: /secret
 				want = append(want, c.host+path)
 			}
 			for visit := range 2 {
+				t.Logf("visit %d", visit)
 				if visit > 0 {
 					session.MakeDue(t, w.URL("http://"+c.host+"/"))
 				}
@@ -98,20 +121,7 @@ Disallow: /secret
 					t.Errorf("visit %d: the archive's replay has digest %s, the crawl %s", visit, replayed, digest)
 				}
 				w.CheckPoliteness(t, delay)
-				counts := w.Counts()
-				if n := counts[c.host+"/"]; n < 2 || n > 6 {
-					t.Errorf("visit %d: the start was requested %d times", visit, n)
-				}
-				if counts[c.host+"/secret"] > 0 {
-					t.Errorf("visit %d: what robots.txt disallows was requested", visit)
-				}
-				began := make(map[string]bool)
-				for _, x := range w.Log() {
-					if !began[x.Path] && x.Header.Get("Cookie") != "" && !strings.HasPrefix(x.Path, "/check") && x.Path != "/other" {
-						t.Errorf("visit %d: the first request for %s had the cookies %q", visit, x.Path, x.Header.Get("Cookie"))
-					}
-					began[x.Path] = true
-				}
+				checkWalledRequests(t, w, c.host)
 			}
 			Verify(t, session.Repo)
 		})
