@@ -47,11 +47,18 @@ func (d *delays) intN(n int) int {
 	return d.rng.IntN(n)
 }
 
+// below returns a duration in [0, most).
+func (d *delays) below(most time.Duration) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Duration(d.rng.Int64N(int64(most)))
+}
+
 func (d *delays) span(most time.Duration) time.Duration {
 	if d.intN(3) == 0 {
 		return 0
 	}
-	return time.Duration(d.intN(int(most))) + 1
+	return d.below(most) + 1
 }
 
 func randomDelays(t *testing.T, rng *rand.Rand) {
@@ -69,7 +76,7 @@ func randomDelays(t *testing.T, rng *rand.Rand) {
 	}
 	work.Go(func() {
 		for range d.intN(4) {
-			time.Sleep(time.Duration(d.intN(int(time.Minute))))
+			time.Sleep(d.below(time.Minute))
 			r.p.SetWorkers(d.intN(4))
 			r.p.queue.checkInvariants(t)
 		}
@@ -119,7 +126,7 @@ func (d *delays) observer(i int) Observer {
 }
 
 func (d *delays) run(i int, tx *txn.Txn, rows []string) error {
-	time.Sleep(time.Duration(d.intN(int(100 * time.Millisecond))))
+	time.Sleep(d.below(100 * time.Millisecond))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch n := d.rng.IntN(12); {
@@ -174,9 +181,9 @@ func (d *delays) load(r *rig) {
 		err := r.p.Admit(ctx)
 		switch d.intN(8) {
 		case 0:
-			time.Sleep(time.Duration(d.intN(int(5 * time.Second))))
+			time.Sleep(d.below(5 * time.Second))
 		case 1:
-			time.Sleep(time.Duration(d.intN(int(50 * time.Millisecond))))
+			time.Sleep(d.below(50 * time.Millisecond))
 		case 2:
 			if d.intN(10) == 0 {
 				_, err = r.p.Quiesce(ctx)

@@ -17,7 +17,7 @@ func maxRSS(state *os.ProcessState) int64 {
 		return 0
 	}
 	if runtime.GOOS == "darwin" {
-		return usage.Maxrss >> 10 // bytes there
+		return int64(usage.Maxrss) >> 10 // bytes there
 	}
 	return int64(usage.Maxrss)
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"errors"
+	"math"
 	"net/http"
 	"reflect"
 	"slices"
@@ -116,7 +117,7 @@ func codecs() []codec {
 	for _, v := range []StoredSummary{{}, {Incomplete: true}, {Members: 128, Rank: 20.5, Unlinked: 3, First: 1.5, Second: 0.25, Among: 1 << 63}} {
 		add(codecOf("section", v, StoredSummary.Encode, DecodeSummary))
 	}
-	for _, s := range []StoredIndexSum{{}, {Documents: 3, Sum: 1<<63 + 5}, {Documents: -1 << 40, Sum: 1}} {
+	for _, s := range []StoredIndexSum{{}, {Documents: 3, Sum: 1<<63 + 5}, {Documents: max(-1<<40, math.MinInt), Sum: 1}} {
 		add(codecOf("sum of index documents", s, StoredIndexSum.Encode, DecodeIndexSum))
 	}
 	add(codecOf("correction", -1e-9, EncodeCorrection, DecodeCorrection))

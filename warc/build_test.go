@@ -14,11 +14,11 @@ import (
 
 // record is a response record of http://a.example/NAME in plain WARC/1.1.
 func record(name, block string) string {
-	return recordWith(name, len(block), block, "")
+	return recordWith(name, int64(len(block)), block, "")
 }
 
 // recordWith claims a length of its own and has further header lines.
-func recordWith(name string, length int, block, more string) string {
+func recordWith(name string, length int64, block, more string) string {
 	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:test:%s>\r\n"+
 		"WARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: http://a.example/%s\r\n%s"+
 		"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",

@@ -68,7 +68,7 @@ func TestDamage(t *testing.T) {
 		{"version cut, continued", one + two[:3] + three, "1 3 problems=1"},
 		{"cut block, continued", one + two[:len(two)-7] + three, "1 [2] 3 problems=1"},
 		{"a URI that ends like a version line", one + strings.Replace(two, "/2", "/warc/1.0", 1) + three, "1 warc/1.0 3 problems=0"},
-		{"too long, up to empty lines", one + recordWith("2", len(html("two")+"\r\n\r\n"+three)-len("\r\n\r\n"+html("three")+"\r\n\r\n"), html("two"), "") + three, "1 [2] 3 problems=1"},
+		{"too long, up to empty lines", one + recordWith("2", int64(len(html("two")+"\r\n\r\n"+three)-len("\r\n\r\n"+html("three")+"\r\n\r\n")), html("two"), "") + three, "1 [2] 3 problems=1"},
 		{"cut member", gz(one) + gz(two)[:120], "1 problems=2"},
 		{"no end lines", one + strings.TrimRight(two, "\r\n") + three, "1 2 3 problems=1"},
 		{"too short", one + recordWith("2", 47, html("two"), "") + three, "1 [2] 3 problems=1"},

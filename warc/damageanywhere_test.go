@@ -75,7 +75,7 @@ func (f *damagedFile) make(t *testing.T) {
 		}
 		_, body, _ := strings.Cut(block, "\r\n\r\n")
 		f.bodies = append(f.bodies, body)
-		member := pack(recordWith(fmt.Sprint(i), len(block), block, more))
+		member := pack(recordWith(fmt.Sprint(i), int64(len(block)), block, more))
 		if i == f.victim {
 			whole := len(member)
 			member = f.damage(member)

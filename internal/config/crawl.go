@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"net/url"
 	"regexp"
 	"slices"
@@ -73,6 +74,9 @@ func defaultCrawl() Crawl {
 
 const year = 365 * 24 * time.Hour
 
+// mostCounted is the greatest limit of a crawl. It is less where an int has 32 bits.
+const mostCounted = min(1<<53, math.MaxInt)
+
 var crawlSettings = []setting{
 	oneOf("crawl.scope", func(c *Config) *string { return &c.Crawl.Scope }, "page", "host", "domain", "any"),
 	number("crawl.depth", func(c *Config) *int { return &c.Crawl.Depth }, -1, 1_000_000),
@@ -88,10 +92,10 @@ var crawlSettings = []setting{
 	period("crawl.delay", func(c *Config) *time.Duration { return &c.Crawl.Delay }, 0, 24*time.Hour),
 	number("crawl.concurrency", func(c *Config) *int { return &c.Crawl.Concurrency }, 1, 10_000),
 	number("crawl.per_host", func(c *Config) *int { return &c.Crawl.PerHost }, 1, 1000),
-	number("crawl.max_pages", func(c *Config) *int { return &c.Crawl.MaxPages }, 0, 1<<53),
-	number("crawl.max_bytes", func(c *Config) *int { return &c.Crawl.MaxBytes }, 0, 1<<53),
+	number("crawl.max_pages", func(c *Config) *int { return &c.Crawl.MaxPages }, 0, mostCounted),
+	number("crawl.max_bytes", func(c *Config) *int { return &c.Crawl.MaxBytes }, 0, mostCounted),
 	period("crawl.max_time", func(c *Config) *time.Duration { return &c.Crawl.MaxTime }, 0, year),
-	number("crawl.max_pages_per_host", func(c *Config) *int { return &c.Crawl.MaxPagesPerHost }, 0, 1<<53),
+	number("crawl.max_pages_per_host", func(c *Config) *int { return &c.Crawl.MaxPagesPerHost }, 0, mostCounted),
 	boolean("crawl.no_sitemaps", func(c *Config) *bool { return &c.Crawl.NoSitemaps }),
 	boolean("crawl.icons", func(c *Config) *bool { return &c.Crawl.Icons }),
 	period("crawl.revisit_first", func(c *Config) *time.Duration { return &c.Crawl.RevisitFirst }, time.Minute, year),

@@ -2,6 +2,7 @@ package sharedtest
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -13,7 +14,7 @@ import (
 // TestInterruptions: a stopped process is dead, a late write fails and takes effect in the end, and
 // so does one whose answer is lost.
 func TestInterruptions(t *testing.T) {
-	const never = 1 << 62
+	const never = min(1<<62, math.MaxInt)
 	for _, tc := range []struct {
 		name  string
 		i     *Interruptions
