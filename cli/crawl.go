@@ -128,6 +128,11 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 			return err
 		}
 		a.log.Warn("joins the crawl again", zap.Error(err))
+		select {
+		case <-time.After(rejoinsPause):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
 }
 
@@ -137,7 +142,7 @@ func (a *app) crawlOnce(ctx context.Context, from foundSeeds, f *crawlFlags, fet
 		return a.ask(ctx, a.request("again", urlStrings(f.again)...), a.stdout)
 	}
 	if err != nil {
-		return err
+		return notOpened{err}
 	}
 	err = a.crawlIn(ctx, s, from, f, fetchOptions)
 	return errors.Join(err, s.close(ctx))

@@ -61,15 +61,26 @@ func (s *session) rowsLeft(ctx context.Context) (int, error) {
 // a while, for example because the machine slept or the table was unreachable. Its crawler
 // has then ended, because others may crawl its hosts. The process runs the same command
 // again, which joins the crawl under a new token and continues from what is stored. A process
-// that falls silent again and again is useless to the others, and fails.
+// that falls silent again and again is useless to the others, and fails. While the table is still
+// unreachable, it waits as long as a load does.
 type rejoins struct{ times []time.Time }
+
+// notOpened is the error of a crawl that could not open the store.
+type notOpened struct{ error }
+
+// Unwrap returns the cause.
+func (e notOpened) Unwrap() error { return e.error }
 
 const (
 	maxRejoins   = 5
 	rejoinsCount = 10 * time.Minute // those before are forgotten
+	rejoinsPause = time.Second
 )
 
 func (r *rejoins) allow(err error, now time.Time) bool {
+	if _, away := errors.AsType[notOpened](err); away && len(r.times) > 0 {
+		return now.Sub(r.times[len(r.times)-1]) <= rejoinsCount
+	}
 	if !errors.Is(err, oracle.ErrLapsed) {
 		return false
 	}

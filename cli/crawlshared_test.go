@@ -31,6 +31,18 @@ func TestRejoins(t *testing.T) {
 	if !r.allow(lapsed, now.Add(2*rejoinsCount)) {
 		t.Errorf("not after %v without silence", rejoinsCount)
 	}
+	away := notOpened{errors.New("connection refused")}
+	for range 2 * maxRejoins {
+		if !r.allow(away, now.Add(3*rejoinsCount)) {
+			t.Fatal("not while the table is unreachable")
+		}
+	}
+	if r.allow(away, now.Add(3*rejoinsCount+1)) {
+		t.Error("the table was unreachable for too long")
+	}
+	if new(rejoins).allow(away, now) {
+		t.Error("a crawl that has never joined")
+	}
 }
 
 // TestLimitsAfterRejoining: the next run gets what the one before has left of each limit.
