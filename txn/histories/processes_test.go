@@ -112,7 +112,7 @@ func beClients() (err error) {
 	if err != nil {
 		return err
 	}
-	member, err := oracle.Join(ctx, table, 0)
+	member, err := oracle.Join(ctx, table)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func startOracles(t *testing.T, table store.Table) *oracles {
 			t.Fatal(err)
 		}
 		one, err := oracle.Start(t.Context(), table, oracle.Options{
-			Join: func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table, 0) },
+			Join: func(ctx context.Context) (oracle.Member, error) { return oracle.Join(ctx, table) },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func (o *oracles) handOver() {
 
 // join makes one more process.
 func (o *oracles) join() *txn.Coordination {
-	member, err := oracle.Join(context.Background(), o.table, 0)
+	member, err := oracle.Join(context.Background(), o.table)
 	if err != nil {
 		o.t.Fatal(err)
 	}
