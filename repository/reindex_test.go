@@ -213,34 +213,6 @@ func TestReindexOffline(t *testing.T) {
 	}
 }
 
-// TestReindexDiskFull has no room for new files: it says so, and the old ones are read and written as before.
-func TestReindexDiskFull(t *testing.T) {
-	fetches := bigWeb(testenv.Random(t), 20)
-	want := undisturbed(t, fetches)
-	dir := filepath.Join(t.TempDir(), "data")
-	mountSmall(t, repository.IndexDir(dir), "24m")
-	r := open(t, dir, repository.Options{})
-	load(t, r, 4, fetches)
-	fill(t, repository.IndexDir(dir), repository.IndexDir(dir)+"/filler", 2<<20)
-	_, err := r.Reindex(t.Context(), nil)
-	wantNoSpace(t, "reindex", err)
-	if err := os.Remove(repository.IndexDir(dir) + "/filler"); err != nil {
-		t.Fatal(err)
-	}
-	wantSound(t, r, want)
-	closeNow(t, r)
-	if files, err := filepath.Glob(filepath.Join(repository.IndexDir(dir), "shard*")); err != nil || len(files) != 1 {
-		t.Errorf("left are %v, %v", files, err)
-	}
-	r = open(t, dir, repository.Options{})
-	defer closeNow(t, r)
-	remount(t, repository.IndexDir(dir), 0, "size=64m")
-	if _, err := r.Reindex(t.Context(), nil); err != nil {
-		t.Error(err)
-	}
-	wantSound(t, r, want)
-}
-
 // TestReindexInterrupted: a rebuild that is interrupted leaves the old files, and is run again.
 func TestReindexInterrupted(t *testing.T) {
 	dir, want := filled(t)
