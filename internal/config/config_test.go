@@ -137,7 +137,7 @@ func TestErrorsNameTheSource(t *testing.T) {
 	}
 	check(map[string]Flag{"log_level": {"log-level", "loud"}}, `flag --log-level: log_level: "loud" is not allowed; want debug, info, warn or error`)
 	check(map[string]Flag{"data": {"data", ""}}, `flag --data: data: "" is not allowed; want a path`)
-	check(map[string]Flag{"crawl.include": {"include", "/a\n("}}, `flag --include: crawl.include: "(" is not allowed; want patterns (RE2)`)
+	check(map[string]Flag{"crawl.include": {"include", "/a\n("}}, `flag --include: crawl.include: "(" is not allowed; want regular expressions (RE2), such as \.pdf$`)
 	t.Setenv("INDEXER_QUERY_LIMIT", "0")
 	check(nil, `environment variable INDEXER_QUERY_LIMIT: query.limit: "0" is not allowed; want a whole number from 1 to 1000`)
 }

@@ -80,8 +80,8 @@ const mostCounted = min(1<<53, math.MaxInt)
 var crawlSettings = []setting{
 	oneOf("crawl.scope", func(c *Config) *string { return &c.Crawl.Scope }, "page", "host", "domain", "any"),
 	number("crawl.depth", func(c *Config) *int { return &c.Crawl.Depth }, -1, 1_000_000),
-	checked("crawl.include", "patterns (RE2), one per line", func(c *Config) *string { return &c.Crawl.Include }, arePatterns).list(),
-	checked("crawl.exclude", "patterns (RE2), one per line", func(c *Config) *string { return &c.Crawl.Exclude }, arePatterns).list(),
+	checked("crawl.include", `regular expressions (RE2), such as \.pdf$, one per line`, func(c *Config) *string { return &c.Crawl.Include }, arePatterns).list(),
+	checked("crawl.exclude", `regular expressions (RE2), such as \.pdf$, one per line`, func(c *Config) *string { return &c.Crawl.Exclude }, arePatterns).list(),
 	checked("crawl.contact", "a page or mail address", func(c *Config) *string { return &c.Crawl.Contact }, isField),
 	checked("crawl.user_agent", "a name that contains the word indexer, by which robots.txt files address this crawler", func(c *Config) *string { return &c.Crawl.UserAgent }, isAgent),
 	checked("crawl.headers", "header fields SITE NAME: VALUE, such as https://intranet.example Authorization: Bearer @PATH, one per line, and none that the crawler sets itself", func(c *Config) *string { return &c.Crawl.Headers }, areHeaders).list().hidden(),
