@@ -42,7 +42,7 @@ func TestLargeRobotsTakeTurns(t *testing.T) {
 				o.Seed, o.Memory.Rules, o.Sources.NoProbe = 1, largeRoom, true
 				c := newCrawler(o, f, w, nil)
 				most := int64(0)
-				w.watch = func() { most = max(most, rulesHeld(t, c)) }
+				w.watch = func() { watchRules(t, c, &most) }
 				if err := c.Run(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -80,9 +80,9 @@ func largeRobotsWeb(t *testing.T) (*web, *memFrontier) {
 	return w, f
 }
 
-// rulesHeld returns how much memory the rules of all hosts take. Some worker must be free of hosts that have to
-// leave because there is no room for their rules.
-func rulesHeld(t *testing.T, c *Crawler) int64 {
+// watchRules notes the most memory that the rules of all hosts have taken. Some worker must be free of hosts that
+// have to leave because there is no room for their rules.
+func watchRules(t *testing.T, c *Crawler, most *int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	held, rulesMissing := int64(0), 0
@@ -97,7 +97,7 @@ func rulesHeld(t *testing.T, c *Crawler) int64 {
 	if rulesMissing >= c.opts.Concurrency {
 		t.Errorf("%d hosts have yet to leave without rules", rulesMissing)
 	}
-	return held
+	*most = max(*most, held)
 }
 
 func checkRulesObeyed(t *testing.T, w *web) {
