@@ -52,8 +52,10 @@ func everyProgram(t *testing.T, n int, run func(program) (wrong, log []string)) 
 	}
 }
 
-// shrunk leaves out parts, large ones first, as long as the rest still goes wrong.
+// shrunk leaves out parts, large ones first, as long as the rest still goes wrong. It begins again
+// until each step is needed: a step may become superfluous once another one is gone.
 func (p program) shrunk(wrong func(program) bool) program {
+	before := len(p)
 	for size := len(p) / 2; size > 0; size /= 2 {
 		for at := 0; at+size <= len(p); {
 			if shorter := slices.Concat(p[:at], p[at+size:]); wrong(shorter) {
@@ -62,6 +64,9 @@ func (p program) shrunk(wrong func(program) bool) program {
 				at += size
 			}
 		}
+	}
+	if len(p) < before {
+		return p.shrunk(wrong)
 	}
 	return p
 }
@@ -75,8 +80,9 @@ func TestShrink(t *testing.T) {
 		})
 		return wrong, log
 	}
+	rng := testenv.Random(t)
 	for range 200 {
-		p := newProgram(rand.Uint64())
+		p := newProgram(rng.Uint64())
 		if wrong, _ := run(p); len(wrong) == 0 {
 			continue
 		}
