@@ -14,6 +14,7 @@ import (
 	"github.com/webindexer/indexer/crawler/archive"
 	"github.com/webindexer/indexer/crawler/fetch"
 	"github.com/webindexer/indexer/crawler/frontier"
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/store/engines"
@@ -128,10 +129,8 @@ func (a *app) crawl(ctx context.Context, args []string, f crawlFlags) error {
 			return err
 		}
 		a.log.Warn("joins the crawl again", zap.Error(err))
-		select {
-		case <-time.After(rejoinsPause):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := sleep.For(ctx, rejoinsPause); err != nil {
+			return err
 		}
 	}
 }

@@ -91,7 +91,7 @@ var Arrows = []Arrow{
 	{"cli", []string{
 		"index/shardrpc",
 		"page", "pdf", "pdf/convert", "warc", "internal/sites", "index", "index/search", "index/opensearch", "export", "loader", "observers", "notify", "lease", "txn", "store", "store/engines", "oracle", "oracle/etcd", "oracle/remote",
-		"internal/trace", "render", "repository", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "verify", "loader/replay", "internal/config", "internal/control", "internal/osfile", "internal/progress", "crawler", "crawler/division", "crawler/partition", "crawler/frontier", "crawler/archive", "web", "web/live", "web/remote", "internal/longjson", "internal/fault", "internal/humanize",
+		"internal/trace", "render", "repository", "repository/snapshot", "repository/counts", "repository/inspect", "repository/feed", "verify", "loader/replay", "internal/config", "internal/control", "internal/osfile", "internal/progress", "crawler", "crawler/division", "crawler/partition", "crawler/frontier", "crawler/archive", "web", "web/live", "web/remote", "internal/longjson", "internal/fault", "internal/humanize", "internal/sleep",
 	}, "the command line wires the parts"},
 	{"", []string{"cli"}, "main only calls the command line"},
 }
