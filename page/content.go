@@ -72,10 +72,10 @@ func (d *directives) resolver(self URL) *Resolver {
 	if !d.hasBase {
 		return own
 	}
-	base, err := own.Resolve(d.baseRef)
+	based, err := own.against(d.baseRef)
 	switch {
-	case err == nil && base != self:
-		return NewResolver(base)
+	case err == nil:
+		return based
 	case errors.Is(err, ErrNotHTTP) && !isPassedOver(d.baseRef):
 		return NewResolver("")
 	}

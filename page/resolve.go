@@ -133,31 +133,56 @@ func hasColon(ref string) bool {
 }
 
 func (r *Resolver) resolveSlow(ref string) (URL, error) {
+	u, err := r.parse(ref)
+	if err != nil {
+		return "", err
+	}
+	return normalise(u)
+}
+
+// parse returns what ref names before normalisation.
+func (r *Resolver) parse(ref string) (*whatwg.Url, error) {
 	if len(ref) > MaxURLLength {
-		return "", fmt.Errorf("resolve %q on %s: %w (limit %d bytes)", abbreviate(ref), r.base, ErrURLTooLong, MaxURLLength)
+		return nil, fmt.Errorf("resolve %q on %s: %w (limit %d bytes)", abbreviate(ref), r.base, ErrURLTooLong, MaxURLLength)
 	}
 	if err := r.copies(ref); err != nil {
-		return "", fmt.Errorf("resolve %q on %s: %w", abbreviate(ref), abbreviate(string(r.base)), err)
+		return nil, fmt.Errorf("resolve %q on %s: %w", abbreviate(ref), abbreviate(string(r.base)), err)
 	}
-	if r.base == "" {
-		return ParseURL(ref)
-	}
-	if r.parsed == nil {
+	if r.base != "" && r.parsed == nil {
 		base, err := parser.Parse(string(r.base))
 		if err != nil {
-			return "", fmt.Errorf("resolve %q: base %s: %w", abbreviate(ref), r.base, err)
+			return nil, fmt.Errorf("resolve %q: base %s: %w", abbreviate(ref), r.base, err)
 		}
 		r.parsed = base
 	}
 	// The parser copies the base and does not change it.
 	u, err := parser.BasicParser(ref, r.parsed, nil, whatwg.NoState)
+	if err == nil && u == nil {
+		err = errNoURL
+	}
 	if err != nil {
-		return "", fmt.Errorf("resolve %q on %s: %w", abbreviate(ref), r.base, err)
+		return nil, fmt.Errorf("resolve %q on %s: %w", abbreviate(ref), r.base, err)
 	}
-	if u == nil {
-		return "", fmt.Errorf("resolve %q on %s: %w", abbreviate(ref), r.base, errNoURL)
+	return u, nil
+}
+
+// against returns a Resolver for the base that ref names. References are resolved against a base as it is
+// written, and normalised afterwards: in "/%%32%65/x", the "%2e" that appears is not yet a dot segment.
+func (r *Resolver) against(ref string) (*Resolver, error) {
+	u, err := r.parse(ref)
+	if err != nil {
+		return nil, err
 	}
-	return normalise(u)
+	written := u.Href(true)
+	base, err := normalise(u)
+	if err != nil {
+		return nil, err
+	}
+	other := NewResolver(base)
+	if written != string(base) {
+		other.site, other.parsed = "", u // The fast path would take the normalised base.
+	}
+	return other, nil
 }
 
 var errNoURL = errors.New("the reference does not name a URL")
