@@ -33,8 +33,13 @@ func separates(a atom.Atom) bool {
 // isTemplateType reports whether scripts of a type hold template text: the type is text/...
 // but not a JavaScript type (MIME Sniffing standard, "JavaScript MIME type").
 func isTemplateType(essence string) bool {
-	subtype, ok := strings.CutPrefix(essence, "text/")
-	return ok && !strings.HasPrefix(subtype, "javascript") &&
-		subtype != "x-javascript" && subtype != "ecmascript" && subtype != "x-ecmascript" &&
-		subtype != "jscript" && subtype != "livescript"
+	if !strings.HasPrefix(essence, "text/") {
+		return false
+	}
+	switch essence {
+	case "text/ecmascript", "text/javascript", "text/javascript1.0", "text/javascript1.1", "text/javascript1.2", "text/javascript1.3",
+		"text/javascript1.4", "text/javascript1.5", "text/jscript", "text/livescript", "text/x-ecmascript", "text/x-javascript":
+		return false
+	}
+	return true
 }
