@@ -69,12 +69,10 @@ func (r *Resolver) Resolve(ref string) (URL, error) {
 	return r.resolveSlow(ref)
 }
 
-// resolveFast handles absolute URLs, absolute paths and relative paths that consist of
+// resolveFast handles absolute URLs, absolute paths, relative paths and queries that consist of
 // plain bytes. Everything else is left to the parser.
 func (r *Resolver) resolveFast(ref string) (URL, bool) {
-	if i := strings.IndexByte(ref, '#'); i >= 0 && isPlainFragment(ref[i+1:]) {
-		ref = ref[:i]
-	}
+	ref, _, _ = strings.Cut(ref, "#")
 	if isCanonical(ref) {
 		return URL(ref), true
 	}
@@ -89,6 +87,9 @@ func (r *Resolver) resolveFast(ref string) (URL, bool) {
 	case strings.HasPrefix(ref, "//"):
 		u := r.base.Scheme() + ":" + ref
 		return URL(u), isCanonical(u)
+	case ref[0] == '?':
+		path, _, _ := strings.Cut(string(r.base), "?")
+		return URL(path + ref), len(ref) > 1 && isPlainQuery(ref[1:])
 	case ref[0] != '/':
 		return r.resolveRelative(ref)
 	case isPlainTail(ref):
@@ -100,7 +101,7 @@ func (r *Resolver) resolveFast(ref string) (URL, bool) {
 // resolveRelative resolves a path that begins with neither a slash nor a scheme.
 // It follows leading "." and ".." segments and leaves later ones to the parser.
 func (r *Resolver) resolveRelative(ref string) (URL, bool) {
-	if ref[0] == '?' || hasColon(ref) {
+	if hasColon(ref) {
 		return "", false
 	}
 	dir := r.dir
@@ -186,14 +187,3 @@ func (r *Resolver) against(ref string) (*Resolver, error) {
 }
 
 var errNoURL = errors.New("the reference does not name a URL")
-
-// isPlainFragment reports whether a fragment can be cut off without parsing the rest of
-// the reference: it holds nothing that the parser would refuse or strip.
-func isPlainFragment(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < ' ' || s[i] >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
