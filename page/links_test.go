@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,7 +41,7 @@ func TestDeepBase(t *testing.T) {
 	const links = 150
 	var refs strings.Builder
 	for i := range links {
-		fmt.Fprintf(&refs, "<a href='?%d'>", i)
+		fmt.Fprintf(&refs, "<a href='?ä%d'>", i)
 	}
 	deep := strings.Repeat("a/", 4000)
 	for _, c := range []struct {
@@ -54,6 +55,18 @@ func TestDeepBase(t *testing.T) {
 		d := Interpret(htmlFetch("https://a.example/", "<base href='https://a.example/"+c.path+"'>"+refs.String()))
 		if n := len(d.Links); n < c.least || n > c.most {
 			t.Errorf("%s: %d links, not %d to %d", abbreviate(c.path), n, c.least, c.most)
+		}
+	}
+}
+
+// TestTooLongReferences: a page may have some references that make URLs which are too long, but not a million.
+func TestTooLongReferences(t *testing.T) {
+	r := NewResolver(URL("https://a.example/" + strings.Repeat("a", 8000) + "/"))
+	*r.copied = mostCopied - MaxURLLength
+	long := strings.Repeat("ä", 100)
+	for i, want := range []error{ErrURLTooLong, ErrURLTooLong, errMuchCopied} {
+		if _, err := r.Resolve(long); !errors.Is(err, want) {
+			t.Errorf("reference %d: %v, want %v", i, err, want)
 		}
 	}
 }

@@ -15,18 +15,19 @@ type Resolver struct {
 	site   string      // scheme://host[:port]; "" rules out the fast path
 	dir    string      // path up to and including its last slash
 	parsed *whatwg.Url // parsed base, made when it is first needed
-	copied *int        // bytes that the parser copied for paths of very many segments
+	copied *int        // bytes that the parser copied for paths of very many segments and URLs that were too long
 }
 
 // For each segment of a path, the parser copies all segments before it: 16 MB for a URL with 4,000
 // segments. A page with such a base takes minutes for some hundred links. So the parser may copy
-// mostCopied bytes for the references of a page whose paths have more than manySegments.
+// mostCopied bytes for the references of a page whose paths have more than manySegments. URLs that are too long count,
+// too, because no other limit ends the work for a million of them.
 const (
 	manySegments = 64
 	mostCopied   = 512 << 20
 )
 
-var errManySegments = errors.New("too many URLs before it have paths of very many segments")
+var errMuchCopied = errors.New("too many URLs before it are too long or have paths of very many segments")
 
 // copies takes note of a reference that is left to the parser.
 func (r *Resolver) copies(ref string) error {
@@ -35,7 +36,7 @@ func (r *Resolver) copies(ref string) error {
 		*r.copied += segments * (len(r.base) + len(ref)) / 2
 	}
 	if *r.copied > mostCopied {
-		return errManySegments
+		return errMuchCopied
 	}
 	return nil
 }
@@ -138,7 +139,11 @@ func (r *Resolver) resolveSlow(ref string) (URL, error) {
 	if err != nil {
 		return "", err
 	}
-	return normalise(u)
+	target, err := normalise(u)
+	if errors.Is(err, ErrURLTooLong) {
+		*r.copied += MaxURLLength
+	}
+	return target, err
 }
 
 // parse returns what ref names before normalisation.
