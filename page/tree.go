@@ -26,7 +26,7 @@ func ParseTree(body []byte) *html.Node {
 const (
 	mostRoots     = 8
 	mostCopying   = 64 << 20 // of more than mostRoots <html> and <body> tags with attributes, and bytes
-	mostSearching = 1 << 30  // of markers (isMarker) and tags
+	mostSearching = 1 << 30  // of tags, and markers (isMarker) or the attributes of an <annotation-xml>
 )
 
 // takesLong reports whether x/net/html may take minutes or gigabytes for a page.
@@ -34,6 +34,8 @@ const (
 //   - For each further <html> or <body>, it goes through all attributes that the earlier ones have had:
 //     a page of a mebibyte of such tags takes about five minutes.
 //   - For a tag, it may go through all markers: two seconds for a mebibyte, half an hour for 32 MiB.
+//   - For each tag, text and comment in an <annotation-xml>, it may go through all attributes of that: eight
+//     seconds for half a mebibyte, hours for 32 MiB.
 //   - For the memory, see formatting.go.
 //
 // Most pages have too few tags of any kind.
@@ -44,7 +46,8 @@ func takesLong(body []byte) bool {
 			return true
 		}
 	}
-	return tags*tags > mostSearching && tags*countTags(body, isMarker) > mostSearching || takesMuch(body, tags)
+	return tags*tags > mostSearching && tags*countTags(body, isMarker) > mostSearching ||
+		tags*len(body)/2 > mostSearching && searchesAnnotations(body, tags) || takesMuch(body, tags)
 }
 
 // countTags counts the tags of some kind. is gets the text after a "<".
@@ -88,6 +91,24 @@ func isMarker(tag []byte) bool {
 	}
 	n := len(name)
 	return len(tag) > n && endsName(tag[n]) && strings.EqualFold(string(tag[:n]), name)
+}
+
+// searchesAnnotations reports whether an <annotation-xml> has too many attributes for a page with that many
+// tags. The tags that it reads do not overlap, except in scripts, comments and hostile pages, so they are
+// hardly longer than the page.
+func searchesAnnotations(body []byte, tags int) bool {
+	const name = "annotation-xml"
+	left := 8 * len(body)
+	for rest, found := body, true; found; {
+		if _, rest, found = bytes.Cut(rest, []byte{'<'}); len(rest) <= len(name) || !strings.EqualFold(string(rest[:len(name)]), name) {
+			continue
+		}
+		attributes, length := readAttributes(rest[len(name):])
+		if left -= length; left < 0 || attributes*tags > mostSearching {
+			return true
+		}
+	}
+	return false
 }
 
 // isCutShort reports whether x/net/html left out the rest of a page. It does so from a

@@ -7,7 +7,7 @@ import (
 )
 
 // TestTakesLong: x/net/html takes minutes for a page with attributes in very many <html> or <body> tags, or
-// with very many objects. Such a page is read without it.
+// with very many objects, or inside an <annotation-xml> with very many attributes. Such a page is read without it.
 func TestTakesLong(t *testing.T) {
 	repeat := func(tag string, times int) string {
 		var b strings.Builder
@@ -32,6 +32,10 @@ func TestTakesLong(t *testing.T) {
 		"markers":               {strings.Repeat("<template><OBJECT></template>", 30_000), true},
 		"fewer markers":         {strings.Repeat("<template><object></template>", 10_000), false},
 		"no markers":            {strings.Repeat("<templates><objects></templates>", 30_000), false},
+		"annotation":            {"<math><Annotation-XML" + repeat(" x%d", 40_000) + ">" + strings.Repeat("<!>", 40_000), true},
+		"few tags in it":        {"<math><annotation-xml" + repeat(" x%d", 40_000) + ">" + strings.Repeat("<!>", 2_000), false},
+		"many annotations":      {repeat("<math><annotation-xml encoding=x%d></annotation-xml></math>", 40_000), false},
+		"unclosed annotations":  {"<math>" + repeat("<annotation-xml '%d", 40_000) + padding, true},
 		"nothing":               {"", false},
 		"cut off":               {"<body", false},
 	} {
