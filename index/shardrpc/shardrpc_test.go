@@ -195,6 +195,28 @@ func TestOddQuestions(t *testing.T) {
 	}
 }
 
+// TestDeepQuestion: a server refuses an expression that is nested very deeply, which could exhaust its stack,
+// and continues to answer.
+func TestDeepQuestion(t *testing.T) {
+	_, c, _ := serve(t)
+	deep := &query.Expr{Phrase: query.Phrase{Tokens: "harbour"}, In: postings.AllColumns}
+	for range 1000 {
+		deep = &query.Expr{Op: query.OpAnd, Kids: []*query.Expr{deep}}
+	}
+	for _, q := range []*search.Question{{Phrases: []*query.Expr{deep}}, {Counts: []search.Matching{{Expr: deep}}}, {Documents: true}} {
+		session, err := c.Shard(0, 2).Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err := session.Ask(t.Context(), q); q.Documents != (err == nil) || err != nil && !strings.Contains(err.Error(), "nested too deeply") {
+			t.Errorf("%+v, %v", a, err)
+		}
+		if err := session.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestEmptyPhrase: no document has a phrase without words, which no search asks for either.
 func TestEmptyPhrase(t *testing.T) {
 	_, c, _ := serve(t)

@@ -45,7 +45,7 @@ var Arrows = []Arrow{
 	{"index/cksumvfs", nil, "it puts checksums on pages, whatever is on them"},
 	{"index/postings", nil, "it decodes the inverted index of any FTS5 table"},
 	{"index/analysis", []string{"page"}, "documents, queries and snippets are analysed alike, so analysis knows none of them"},
-	{"index/query", []string{"index/analysis", "index/postings"}, "a query is understood without an index; only the columns of posting lists are named in it"},
+	{"index/query", []string{"index/analysis", "index/postings", "internal/wire"}, "a query is understood without an index; only the columns of posting lists are named in it"},
 	{"index/snippet", []string{"page", "index/sketch", "index/analysis", "index/query"}, "a snippet is cut from a text for the words of a query, wherever the text is stored"},
 	{"index/spelling", []string{"index/analysis"}, "it compares words, wherever they are stored"},
 	{"index/completion", []string{"index/analysis"}, "it completes what somebody types from a list of texts, wherever these are stored"},
