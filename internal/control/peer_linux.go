@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -32,7 +33,7 @@ func peerProcess(conn net.Conn) (p Process) {
 func processInfo(id int) Process {
 	p := Process{ID: id}
 	if line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", id)); err == nil {
-		p.Command = strings.ToValidUTF8(strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " "), "")
+		p.Command = withoutPasswords(strings.ToValidUTF8(strings.ReplaceAll(strings.TrimRight(string(line), "\x00"), "\x00", " "), ""))
 	}
 	const most = 200
 	if r := []rune(p.Command); len(r) > most {
@@ -44,4 +45,15 @@ func processInfo(id int) Process {
 		p.Stopped = len(state) > 0 && (state[0] == 'T' || state[0] == 't')
 	}
 	return p
+}
+
+var (
+	passwordInURL   = regexp.MustCompile(`(://[^\s:@/]*):\S*@`) // up to the last "@", in case one is not encoded
+	passwordInQuery = regexp.MustCompile(`([?&]\w*password=)[^\s&]*`)
+)
+
+// withoutPasswords removes the passwords of URLs, such as that of a store, from a command line. It is
+// shown to people and written into logs, which last longer than the process.
+func withoutPasswords(command string) string {
+	return passwordInQuery.ReplaceAllString(passwordInURL.ReplaceAllString(command, "$1:xxxxx@"), "${1}xxxxx")
 }
