@@ -1,6 +1,7 @@
 package notify_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log"
@@ -36,20 +37,32 @@ func splitDocument(ctx context.Context, tx *txn.Txn, docs []string) error {
 		if err != nil {
 			return err
 		}
-		times := make(map[string]int)
-		for _, word := range strings.Fields(string(before.Data)) {
-			times[word] = 0
+		if bytes.Equal(now.Data, before.Data) {
+			continue // another run has handled this change too
 		}
-		for _, word := range strings.Fields(string(now.Data)) {
-			times[word]++
+		times, counted := wordsOf(now.Data), wordsOf(before.Data)
+		for word := range counted {
+			times[word] += 0 // a word that has gone occurs 0 times
 		}
 		for word, n := range times {
+			if n == counted[word] {
+				continue
+			}
 			tx.Set(word+"/"+doc, inDoc, []byte(strconv.Itoa(n)))
 			tx.Notify(word, changed) // a weak notification: it conflicts with nothing
 		}
 		tx.Set(doc, split, now.Data)
 	}
 	return nil
+}
+
+// wordsOf says how often each word occurs in a text.
+func wordsOf(text []byte) map[string]int {
+	times := make(map[string]int)
+	for word := range strings.FieldsSeq(string(text)) {
+		times[word]++
+	}
+	return times
 }
 
 // countWord adds up a word's rows. However many documents told it about a change,
