@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,9 +64,11 @@ func (r *Repository) ShardDir(number, of int) string {
 	return ShardDir(r.dir, number, of)
 }
 
-// isPreparing reports whether this process has taken a shard that is not up to date yet.
+// isPreparing reports whether this process has taken a shard that is not up to date yet. A process
+// that is alone will take all of them.
 func (r *Repository) isPreparing(s Shard) bool {
-	return s.Holder != nil && r.leases.Preparing(observers.LeaseShard(s.Number), s.Holder)
+	name := observers.LeaseShard(s.Number)
+	return r.share.Alone && !r.leases.Keeps(name) || s.Holder != nil && r.leases.Preparing(name, s.Holder)
 }
 
 // shardsHere returns the shards whose files in the data directory are kept up to date, by this
@@ -73,7 +76,7 @@ func (r *Repository) isPreparing(s Shard) bool {
 func (r *Repository) shardsHere(ctx context.Context) (list []*indexShard, err error) {
 	all, err := r.Shards(ctx)
 	for err == nil && slices.ContainsFunc(all, r.isPreparing) {
-		if err = sleep.For(ctx, preparingEvery); err == nil {
+		if err = cmp.Or(r.pipeline.Err(), sleep.For(ctx, preparingEvery)); err == nil {
 			all, err = r.Shards(ctx)
 		}
 	}

@@ -57,6 +57,16 @@ func (f *fleet) joinAt(dir string, opts repository.Options, works bool, leases .
 	return &member{open(f.t, dir, opts), p}
 }
 
+// alone opens the repository as the only process of the table.
+func (f *fleet) alone(dir string, shards int) *repository.Repository {
+	f.t.Helper()
+	p := f.coordinator.Join()
+	return open(f.t, dir, repository.Options{Workers: 2, Backlog: 100, Table: f.table, Share: &repository.Share{
+		Coordination: &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}, Works: true, Alone: true, Shards: shards,
+		Leases: []string{observers.LeaseRank, observers.LeaseIndex},
+	}})
+}
+
 func (f *fleet) worker() *member { return f.join(true, observers.LeaseRank, observers.LeaseIndex) }
 
 // indexHolder waits until one of the members keeps the index files.
@@ -236,11 +246,7 @@ func TestAloneWithIndexOfAnother(t *testing.T) {
 	closeNow(t, r)
 	swapIndex(t, ours, readFiles(t, repository.IndexDir(theirs)))
 
-	f := newFleet(t)
-	opts := repository.Options{Workers: 2, Backlog: 100, Table: f.table}
-	p := f.coordinator.Join()
-	opts.Share = &repository.Share{Coordination: &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}, Works: true, Alone: true, Leases: []string{observers.LeaseRank, observers.LeaseIndex}}
-	alone := open(t, ours, opts)
+	alone := newFleet(t).alone(ours, 1)
 	_, err := loadAll(t.Context(), alone, 1, versions(1), nil)
 	if err == nil {
 		err = alone.Quiesce(t.Context())
@@ -256,28 +262,34 @@ func TestAloneWithIndexOfAnother(t *testing.T) {
 	}
 }
 
-// TestAloneComparesIndexFiles: a process that has the table to itself makes index files, and a
-// verification that begins at once waits for them.
+// TestAloneComparesIndexFiles: a process that has the table to itself makes index files, divided or
+// not, and a verification or a check that begins at once waits for all of them.
 func TestAloneComparesIndexFiles(t *testing.T) {
-	f := newFleet(t)
-	loader, worker := f.join(false), f.worker()
-	load(t, loader.Repository, 1, versions(1))
-	if err := worker.Quiesce(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	closeNow(t, loader.Repository)
-	closeNow(t, worker.Repository)
-	opts := repository.Options{Workers: 2, Backlog: 100, Table: f.table}
-	p := f.coordinator.Join()
-	opts.Share = &repository.Share{Coordination: &txn.Coordination{Timestamps: p, Liveness: p, RowLocks: p}, Works: true, Alone: true, Leases: []string{observers.LeaseRank, observers.LeaseIndex}}
-	alone := open(t, t.TempDir(), opts)
-	defer closeNow(t, alone)
-	rep, err := verify.Run(t.Context(), alone)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rep.Total > 0 || rep.Checked["index_files"] == 0 {
-		t.Errorf("%v; checked %v", rep.Differences, rep.Checked)
+	for _, shards := range []int{1, 3} {
+		f := newFleet(t)
+		loader, worker := f.join(false), f.mustShardWorker(t.TempDir(), shards, false)
+		load(t, loader.Repository, 1, versions(1))
+		if err := worker.Quiesce(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		closeNow(t, loader.Repository)
+		closeNow(t, worker.Repository)
+		dir := t.TempDir()
+		alone := f.alone(dir, shards)
+		rep, err := verify.Run(t.Context(), alone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rep.Total > 0 || rep.Checked["index_files"] != rep.Checked["index_documents"] {
+			t.Errorf("%d shards: %v; checked %v", shards, rep.Differences, rep.Checked)
+		}
+		closeNow(t, alone)
+		alone = f.alone(dir, shards)
+		check, err := alone.Check(t.Context(), quietly)
+		if err != nil || check.Total > 0 || len(check.Index.Problems) > 0 || check.Index.Documents != rep.Checked["index_documents"] {
+			t.Errorf("%d shards: check: %+v, %v", shards, check, err)
+		}
+		closeNow(t, alone)
 	}
 }
 
