@@ -166,10 +166,13 @@ func (r *Resolver) parse(ref string) (*whatwg.Url, error) {
 	if err == nil && u == nil {
 		err = errNoURL
 	}
-	if err != nil {
-		return nil, fmt.Errorf("resolve %q on %s: %w", abbreviate(ref), r.base, err)
+	switch {
+	case err == nil:
+		return u, nil
+	case r.base == "":
+		return nil, fmt.Errorf("parse URL %q: %w", abbreviate(ref), err)
 	}
-	return u, nil
+	return nil, fmt.Errorf("resolve %q on %s: %w", abbreviate(ref), r.base, err)
 }
 
 // against returns a Resolver for the base that ref names. References are resolved against a base as it is
