@@ -59,25 +59,10 @@ type openLink struct {
 	start int
 }
 
-// html walks the tree of a page. The walk is a loop and not a recursion, because hostile
-// pages nest without limit. It takes the tree apart as it goes: the tree of a page with a
-// million links has 350 MB, and the collected data comes on top of it.
+// html reads a page.
 func (x *extractor) html(body []byte) {
 	defer treeTurns.take(len(body))()
-	for n := ParseTree(body); n != nil; {
-		if x.enter(n) && n.FirstChild != nil {
-			n = n.FirstChild
-			continue
-		}
-		for ; n != nil; n = n.Parent {
-			x.leave(n)
-			if next := n.NextSibling; next != nil {
-				n.Parent.FirstChild, next.PrevSibling = next, nil
-				n = next
-				break
-			}
-		}
-	}
+	visit(body, x)
 }
 
 // enter handles n before its children and reports whether they matter.
@@ -209,11 +194,11 @@ func (x *extractor) enterTitle(n *html.Node) {
 	}
 }
 
-// isInBody reports whether a <title> is misplaced. It also works for a flatTree, which
-// may lack <head>.
+// isInBody reports whether a <title> is misplaced. It also works for visitTags, which has no <head>
+// if the page has none.
 func isInBody(title *html.Node) bool {
 	parent := title.Parent
-	return parent.Type != html.DocumentNode && parent.DataAtom != atom.Head && parent.DataAtom != atom.Html
+	return parent != nil && parent.Type != html.DocumentNode && parent.DataAtom != atom.Head && parent.DataAtom != atom.Html
 }
 
 // enterScript takes the text of scripts that are templates.

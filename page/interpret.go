@@ -36,7 +36,8 @@ const MaxAnchorLength = 256
 //	     sections and words
 //	13   docx links that contain fields; files of documents in UTF-16; a host with two closing
 //	     brackets, as in "[::1]]", is none; hidden text and ends of blocks more than 256 elements deep
-//	14   bases with escapes in escapes; scripts of types that only begin like JavaScript
+//	14   bases with escapes in escapes; scripts of types that only begin like JavaScript;
+//	     implied ends of elements in pages nested very deeply, and in those with millions of tags
 const InterpretVersion = 14
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section

@@ -25,7 +25,7 @@ func Subresources(f *Fetch) []URL {
 	body := asHTML(decode(f.Body, contentType, kindHTML), contentType)
 	defer treeTurns.take(len(body))()
 	var c resourceCollector
-	c.collect(ParseTree(body))
+	visit(body, &c)
 	encode := queryEncoder(f.Body, contentType)
 	for i, ref := range c.refs {
 		c.refs[i] = encode(ref)
@@ -36,17 +36,24 @@ func Subresources(f *Fetch) []URL {
 type resourceCollector struct {
 	directives // only <base>
 	refs       []string
+	template   *html.Node // the outermost one that is open
 }
 
-// collect walks a tree. Depth is no danger here: the trees of ParseTree are at most 512 deep.
-// It does not enter templates, which are other documents.
-func (c *resourceCollector) collect(n *html.Node) {
-	for child := n.FirstChild; child != nil; child = child.NextSibling {
-		if child.Type != html.ElementNode || child.DataAtom == atom.Template {
-			continue
-		}
-		c.element(child)
-		c.collect(child)
+// enter passes over what is in templates, which are other documents.
+func (c *resourceCollector) enter(n *html.Node) bool {
+	switch {
+	case c.template != nil:
+	case n.DataAtom == atom.Template:
+		c.template = n
+	case n.Type == html.ElementNode:
+		c.element(n)
+	}
+	return true
+}
+
+func (c *resourceCollector) leave(n *html.Node) {
+	if n == c.template {
+		c.template = nil
 	}
 }
 

@@ -2,25 +2,82 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
 
-// ParseTree parses HTML, in UTF-8, as a browser does. It never fails: x/net/html refuses pages nested
-// more than 512 elements deep, which broken generators make with unclosed tags; these get
-// a flatTree, and so do pages of which it leaves out a part, or for which it takes too long.
-func ParseTree(body []byte) *html.Node {
+// A visitor gets the nodes of a page in document order. enter is called before the children of a node, and leave
+// after them. If enter returns false for an element that has only text inside (isRawText), its children are left out;
+// in a tree, those of any element are. Not all nodes have their children, but these elements do.
+type visitor interface {
+	enter(n *html.Node) bool
+	leave(n *html.Node)
+}
+
+// visit parses HTML, in UTF-8, as a browser does. It never fails: x/net/html refuses pages nested
+// more than 512 elements deep, which broken generators make with unclosed tags; these are read
+// by visitTags, and so are pages of which it leaves out a part, or for which it takes too long.
+//
+// The walk is a loop and not a recursion, because hostile pages nest without limit. It takes the tree
+// apart as it goes: the tree of a page with a million links has 350 MB, and what is collected comes on
+// top of it.
+func visit(body []byte, v visitor) {
+	n := parse(body)
+	if n == nil {
+		visitTags(body, v)
+	}
+	for n != nil {
+		if v.enter(n) && n.FirstChild != nil {
+			n = n.FirstChild
+			continue
+		}
+		for ; n != nil; n = n.Parent {
+			v.leave(n)
+			if next := n.NextSibling; next != nil {
+				n.Parent.FirstChild, next.PrevSibling = next, nil
+				n = next
+				break
+			}
+		}
+	}
+}
+
+// parse returns the tree of a page, or nil if visitTags has to read it.
+func parse(body []byte) *html.Node {
 	if takesLong(body) {
-		return flatTree(body)
+		return nil
 	}
 	root, err := html.Parse(bytes.NewReader(body))
 	if err != nil || isCutShort(root, body) {
-		return flatTree(body)
+		return nil
 	}
 	return root
 }
+
+// ParseTree returns the tree of a page, parsed as visit does. It may be very deep.
+func ParseTree(body []byte) *html.Node {
+	root := parse(body)
+	if root == nil {
+		root = &html.Node{Type: html.DocumentNode}
+		visitTags(body, builder{root})
+	}
+	return root
+}
+
+// builder makes a tree of what visitTags visits.
+type builder struct{ root *html.Node }
+
+func (b builder) enter(n *html.Node) bool {
+	parent := cmp.Or(n.Parent, b.root)
+	n.Parent = nil
+	parent.AppendChild(n)
+	return false // its text is already inside
+}
+
+func (b builder) leave(*html.Node) {}
 
 // Products above which x/net/html takes too long.
 const (
@@ -29,8 +86,12 @@ const (
 	mostSearching = 1 << 30  // of tags, and markers (isMarker) or the attributes of an <annotation-xml>
 )
 
+// mostTags bounds the tree of a page. A tag and its text have two nodes of 112 bytes.
+const mostTags = 2 << 20
+
 // takesLong reports whether x/net/html may take minutes or gigabytes for a page.
 //
+//   - A page with more than mostTags would have a tree of up to two gigabytes.
 //   - For each further <html> or <body>, it goes through all attributes that the earlier ones have had:
 //     a page of a mebibyte of such tags takes about five minutes.
 //   - For a tag, it may go through all markers: two seconds for a mebibyte, half an hour for 32 MiB.
@@ -41,6 +102,9 @@ const (
 // Most pages have too few tags of any kind.
 func takesLong(body []byte) bool {
 	tags := bytes.Count(body, []byte{'<'})
+	if tags > mostTags {
+		return true
+	}
 	if tags*len(body) > mostCopying {
 		if roots := countTags(body, isRootWithAttributes); roots > mostRoots && roots*len(body) > mostCopying {
 			return true
@@ -149,70 +213,6 @@ func countTemplates(body []byte) (n int) {
 			}
 		}
 	}
-}
-
-// Beyond flatDepth, a flatTree opens only links and elements without visible text. Beyond
-// flatLimit, it opens nothing.
-const (
-	flatDepth = 256
-	flatLimit = 320
-)
-
-// flatTree returns the tree of tags as written, without the standard's repairs and with
-// limited depth: deeper nodes become children of the deepest element. Titles, links,
-// directives and text keep their order.
-func flatTree(body []byte) *html.Node {
-	root := &html.Node{Type: html.DocumentNode}
-	open := []*html.Node{root}
-	z := html.NewTokenizer(bytes.NewReader(body))
-	for {
-		parent := open[len(open)-1]
-		switch z.Next() {
-		case html.ErrorToken:
-			return root
-		case html.TextToken:
-			parent.AppendChild(&html.Node{Type: html.TextNode, Data: z.Token().Data})
-		case html.StartTagToken:
-			n := elementOf(z.Token())
-			parent.AppendChild(n)
-			if !isVoid(n.DataAtom) && (len(open) < flatDepth || len(open) < flatLimit && mustOpen(n)) {
-				open = append(open, n)
-			}
-		case html.SelfClosingTagToken:
-			parent.AppendChild(elementOf(z.Token()))
-		case html.EndTagToken:
-			t := z.Token()
-			if len(open) >= flatDepth && separates(t.DataAtom) {
-				// The element may not be open, but its end still separates words.
-				parent.AppendChild(elementOf(html.Token{Data: "br", DataAtom: atom.Br}))
-			}
-			open = closeElement(open, t.Data)
-		}
-	}
-}
-
-func elementOf(t html.Token) *html.Node {
-	return &html.Node{Type: html.ElementNode, Data: t.Data, DataAtom: t.DataAtom, Attr: t.Attr}
-}
-
-func mustOpen(n *html.Node) bool {
-	switch n.DataAtom {
-	case atom.A, atom.Script, atom.Style, atom.Template, atom.Noscript, atom.Title, atom.Iframe, atom.Noembed, atom.Noframes:
-		return true
-	}
-	_, hidden := attribute(n, "hidden")
-	return hidden
-}
-
-// closeElement closes the innermost open element of that name and all elements inside it.
-// It ignores an end tag without a start tag.
-func closeElement(open []*html.Node, name string) []*html.Node {
-	for i := len(open) - 1; i > 0; i-- {
-		if open[i].Data == name {
-			return open[:i]
-		}
-	}
-	return open
 }
 
 func isVoid(a atom.Atom) bool {

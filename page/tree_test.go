@@ -36,6 +36,7 @@ func TestTakesLong(t *testing.T) {
 		"few tags in it":        {"<math><annotation-xml" + repeat(" x%d", 40_000) + ">" + strings.Repeat("<!>", 2_000), false},
 		"many annotations":      {repeat("<math><annotation-xml encoding=x%d></annotation-xml></math>", 40_000), false},
 		"unclosed annotations":  {"<math>" + repeat("<annotation-xml '%d", 40_000) + padding, true},
+		"many tags":             {strings.Repeat("<p>", mostTags+1), true},
 		"nothing":               {"", false},
 		"cut off":               {"<body", false},
 	} {
