@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -24,6 +25,9 @@ type app struct {
 	// freeBytes returns the free space of the disk; nil: ask the disk.
 	freeBytes func() (int64, error)
 
+	// settingsFile reads the settings file, once.
+	settingsFile func() (config.File, error)
+
 	// Set by configure.
 	command string                 // as typed, such as "indexer replay"
 	given   map[string]config.Flag // settings that flags set, by key
@@ -40,7 +44,9 @@ type app struct {
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
-	return &app{stdin: stdin, stdout: stdout, stderr: &console{w: stderr}, cfg: config.Default(), log: zap.NewNop()}
+	a := &app{stdin: stdin, stdout: stdout, stderr: &console{w: stderr}, cfg: config.Default(), log: zap.NewNop()}
+	a.settingsFile = sync.OnceValues(func() (config.File, error) { return config.ReadFile(a.flags.config) })
+	return a
 }
 
 // globalFlags are the flags of all commands.
@@ -61,8 +67,11 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	_, a.flags.dataGiven = given["data"]
 	_, a.flags.indexGiven = given["index"]
 	a.command = cmd.CommandPath()
-	var err error
-	if a.cfg, err = config.Load(a.flags.config, given); err != nil {
+	file, err := a.settingsFile()
+	if err != nil {
+		return err
+	}
+	if a.cfg, err = file.Load(given); err != nil {
 		return err
 	}
 	if err := a.checkShared(given); err != nil {

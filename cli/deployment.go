@@ -65,7 +65,8 @@ func (a *app) storeError(err error) error {
 	if _, isFlag := a.given["store"]; isFlag {
 		return &usageError{reason: "setting store (--store): " + wrong.Error(), help: "indexer"}
 	}
-	return &config.Error{Where: config.Source(a.flags.config, a.given, "store"), Key: "store", Reason: strings.TrimPrefix(wrong.Error(), "store ")}
+	file, _ := a.settingsFile() // configure has read it
+	return &config.Error{Where: file.Source(a.given, "store"), Key: "store", Reason: strings.TrimPrefix(wrong.Error(), "store ")}
 }
 
 // openAny opens the database that the setting store names, whatever is in it.

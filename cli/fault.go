@@ -23,10 +23,8 @@ func (a *app) prepareForFaults() error {
 	if !a.process {
 		return nil
 	}
-	args := []string{os.Args[0], afterFault, "--data", a.cfg.Data, "--format", a.cfg.Format}
-	if a.flags.config != "" {
-		args = append(args, "--config", a.flags.config)
-	}
+	// afterFault needs no settings of the file, which may be a pipe that has been read.
+	args := []string{os.Args[0], afterFault, "--config", os.DevNull, "--data", a.cfg.Data, "--format", a.cfg.Format}
 	return fault.Arm("/proc/self/exe", args, os.Environ())
 }
 

@@ -91,7 +91,11 @@ func (a *app) wantsJSON(cmd *cobra.Command, args []string) bool {
 		}
 	}
 	if format == "" {
-		cfg, err := config.Load(a.flags.config, nil)
+		file, err := a.settingsFile()
+		if err != nil {
+			return false
+		}
+		cfg, err := file.Load(nil)
 		return err == nil && cfg.Format == "json"
 	}
 	return format == "json"

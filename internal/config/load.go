@@ -36,15 +36,44 @@ func (e *Error) Error() string {
 // IsInFlag reports whether a flag has the value that is not allowed.
 func (e *Error) IsInFlag() bool { return strings.HasPrefix(e.Where, flagPrefix) }
 
+// Load combines the settings of a file with the others; see ReadFile and File.Load.
+func Load(file string, flags map[string]Flag) (Config, error) {
+	f, err := ReadFile(file)
+	if err != nil {
+		return Config{}, err
+	}
+	return f.Load(flags)
+}
+
+// File is the content of a settings file. Keep it to use it again: a pipe can be read only once.
+type File struct {
+	path string // "" if there is no file
+	data []byte
+}
+
+// ReadFile reads a settings file; "" means DefaultFile if it exists.
+func ReadFile(path string) (File, error) {
+	if path == "" {
+		if _, err := os.Stat(DefaultFile); err != nil {
+			return File{}, nil // the file is optional
+		}
+		path = DefaultFile
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return File{}, &Error{Where: path, Reason: "cannot read the configuration: " + reason(err)}
+	}
+	return File{path, data}, nil
+}
+
 // Load combines the settings: a flag overrides the environment, the environment
 // overrides the file, and the file overrides the default.
 //
-// file is the file to read; "" means DefaultFile if it exists. flags holds the flags
-// given on the command line, by the key that each sets. An error about a setting is an
-// *Error.
-func Load(file string, flags map[string]Flag) (Config, error) {
+// flags holds the flags given on the command line, by the key that each sets. An error about a
+// setting is an *Error.
+func (f File) Load(flags map[string]Flag) (Config, error) {
 	v := viper.New()
-	inFile, err := loadFile(v, file)
+	inFile, err := f.mergeInto(v)
 	if err != nil {
 		return Config{}, err
 	}
@@ -67,20 +96,9 @@ func Load(file string, flags map[string]Flag) (Config, error) {
 	return c, nil
 }
 
-// loadFile reads the file into v and returns the position of each key.
-func loadFile(v *viper.Viper, file string) (map[string]entry, error) {
-	path := file
-	if path == "" {
-		if _, err := os.Stat(DefaultFile); err != nil {
-			return nil, nil // the file is optional
-		}
-		path = DefaultFile
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, &Error{Where: path, Reason: "cannot read the configuration: " + reason(err)}
-	}
-	entries, err := parse(path, data)
+// mergeInto puts the settings of the file into v and returns the position of each key.
+func (f File) mergeInto(v *viper.Viper) (map[string]entry, error) {
+	entries, err := parse(f.path, f.data)
 	if err != nil {
 		return nil, err
 	}
@@ -110,10 +128,10 @@ func envName(key string) string {
 	return EnvPrefix + "_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// Source returns where the setting with this key comes from, as an Error names it. The arguments are
-// those of Load, which has returned no error.
-func Source(file string, flags map[string]Flag, key string) string {
-	inFile, _ := loadFile(viper.New(), file)
+// Source returns where the setting with this key comes from, as an Error names it. Load has
+// returned no error for these flags.
+func (f File) Source(flags map[string]Flag, key string) string {
+	inFile, _ := f.mergeInto(viper.New())
 	return source(key, flags, inFile)
 }
 
