@@ -133,6 +133,36 @@ func TestLoopbackRefused(t *testing.T) {
 	}
 }
 
+// A seed without a scheme is tried with http if a proxy does not connect to its host, but not if
+// the proxy refuses to serve the crawler.
+func TestBareSeedBehindAProxy(t *testing.T) {
+	for status, tried := range map[int]bool{http.StatusServiceUnavailable: true, http.StatusProxyAuthRequired: false} {
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodConnect {
+				w.WriteHeader(status)
+				return
+			}
+			fmt.Fprint(w, "a page of "+r.URL.Host)
+		}))
+		defer proxy.Close()
+		at, err := fetch.ParseProxy(proxy.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fetcher := fetch.New(fetch.Options{Proxy: at})
+		defer fetcher.Close()
+		f := newFrontier("https://a.example/")
+		c := New(Options{Bare: []page.URL{"https://a.example/"}, Politeness: Politeness{MinDelay: -1}, Sources: Sources{NoProbe: true}, MaxWait: -1}, f, fetcher, nil)
+		f.wake = c.Wake
+		if err := c.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if e := f.entries["http://a.example/"]; (e != nil && e.job.Visits == 1) != tried {
+			t.Errorf("the proxy answers CONNECT with status %d: http was tried: %t", status, !tried)
+		}
+	}
+}
+
 // TestLargeBodiesAreReleased: the memory of large bodies is free again after each visit and
 // each sitemap, whatever comes of them. A redirect with a large body is not a cookie wall.
 func TestLargeBodiesAreReleased(t *testing.T) {

@@ -40,6 +40,7 @@ type exchange struct {
 	status      int
 	class       fetch.Class
 	err         string // for a class other than OK
+	noTunnel    bool   // the proxy did not connect to the host
 	againstHost bool
 	retryAfter  time.Duration
 	addr        netip.Addr
@@ -48,7 +49,7 @@ type exchange struct {
 
 func exchangeOf(u page.URL, start, end time.Time, r *fetch.Result) exchange {
 	return exchange{
-		url: u, start: start.Add(r.Timings.Waited), end: end, status: r.Fetch.Status, class: r.Class, err: r.Fetch.Err,
+		url: u, start: start.Add(r.Timings.Waited), end: end, status: r.Fetch.Status, class: r.Class, err: r.Fetch.Err, noTunnel: errors.Is(r.Cause, fetch.ErrNoTunnel),
 		againstHost: r.CountsAgainstHost(), retryAfter: r.RetryAfter,
 		addr: r.RemoteAddr.Addr(), bytes: int64(len(r.HeaderBlock) + len(r.Payload)),
 	}

@@ -124,7 +124,7 @@ func isUnreachable(x exchange) bool {
 	case fetch.Connect, fetch.TLS, fetch.Timeout, fetch.Reset, fetch.BadResponse:
 		return x.status == 0
 	}
-	return false
+	return x.noTunnel
 }
 
 // tryHTTP adds a host's bare seeds with http, because https cannot be reached. The request

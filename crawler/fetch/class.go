@@ -59,6 +59,10 @@ func (c Class) CountsAgainstHost() bool {
 	return false
 }
 
+// ErrNoTunnel is part of the Cause of a failure of class Proxy if the proxy answered, but did
+// not connect to the host.
+var ErrNoTunnel = errors.New("no connection to the host")
+
 // failure is why a fetch failed.
 type failure struct {
 	class Class
@@ -106,6 +110,9 @@ func (f *Fetcher) classify(ctx context.Context, err error) *failure {
 		return &failure{Reset, "the connection ended before the response did", err}
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && (op.Op == "proxyconnect" || op.Op == "socks connect") {
+		if strings.Contains(op.Error(), "unknown error ") { // so net/http calls what a SOCKS proxy says of the host
+			err = errors.Join(err, ErrNoTunnel)
+		}
 		return &failure{Proxy, "the proxy does not connect", err}
 	}
 	return &failure{BadResponse, "the response is not valid HTTP", err}

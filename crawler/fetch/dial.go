@@ -282,5 +282,9 @@ func onProxyConnect(_ context.Context, _ *url.URL, _ *http.Request, res *http.Re
 	if res.StatusCode == http.StatusOK {
 		return nil
 	}
-	return &failure{class: Proxy, text: fmt.Sprintf("the proxy answers CONNECT with status %d", res.StatusCode)}
+	f := &failure{class: Proxy, text: fmt.Sprintf("the proxy answers CONNECT with status %d", res.StatusCode)}
+	if res.StatusCode != http.StatusProxyAuthRequired { // which says nothing of the host
+		f.err = ErrNoTunnel
+	}
+	return f
 }

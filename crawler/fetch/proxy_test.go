@@ -3,6 +3,7 @@ package fetch
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -154,7 +155,7 @@ func TestProxies(t *testing.T) {
 			if res := get(t, f, "https://example.com/"); res.Class != OK || string(res.Fetch.Body) != "HTTP/2.0" || res.RemoteAddr.IsValid() {
 				t.Errorf("https: %v, body %q", res.Cause, res.Fetch.Body)
 			}
-			if res := get(t, f, "https://forbidden.test/"); res.Class != Proxy || res.CountsAgainstHost() {
+			if res := get(t, f, "https://forbidden.test/"); res.Class != Proxy || res.CountsAgainstHost() || !errors.Is(res.Cause, ErrNoTunnel) {
 				t.Errorf("refused: %v", res.Cause)
 			}
 			if plain != "" {
@@ -175,7 +176,7 @@ func TestProxyIsDown(t *testing.T) {
 	for _, scheme := range []string{"http", "https", "socks5"} {
 		for _, u := range []string{"http://h.test/", "https://h.test/"} {
 			f := New(Options{Proxy: &url.URL{Scheme: scheme, Host: closedPort(t)}})
-			if res := get(t, f, u); res.Class != Proxy || res.CountsAgainstHost() {
+			if res := get(t, f, u); res.Class != Proxy || res.CountsAgainstHost() || errors.Is(res.Cause, ErrNoTunnel) {
 				t.Errorf("%s by %s: %v", u, scheme, res.Cause)
 			}
 			f.Close()
