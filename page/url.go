@@ -76,13 +76,13 @@ func (u URL) Scheme() string {
 // Host returns the host without the port: a domain in punycode, an IPv4 address, or an
 // IPv6 address in brackets.
 func (u URL) Host() string {
-	host, _ := splitPort(u.hostPort())
+	host, _ := splitPort(u.HostPort())
 	return host
 }
 
 // Port returns the port, or "" for the scheme's default.
 func (u URL) Port() string {
-	_, port := splitPort(u.hostPort())
+	_, port := splitPort(u.HostPort())
 	return port
 }
 
@@ -129,7 +129,8 @@ func (u URL) split() (scheme, authority, tail string) {
 	return scheme, rest[:i], rest[i:]
 }
 
-func (u URL) hostPort() string {
+// HostPort returns the host and, if it is not the scheme's default, the port.
+func (u URL) HostPort() string {
 	_, authority, _ := u.split()
 	_, hostPort := cutUser(authority)
 	return hostPort

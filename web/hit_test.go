@@ -144,6 +144,14 @@ func TestReader(t *testing.T) {
 	}
 }
 
+// Sites on other ports of a host are told apart.
+func TestPorts(t *testing.T) {
+	s := newStand(t, []page.Fetch{fetched("http://elm.example:8080/leaf", 1, "<title>Leaf</title><p>The leaf of an elm.")}, nil)
+	if got := texts(t, s.get("/?q=leaf"), class("where")); len(got) != 1 || got[0] != "elm.example:8080 › leaf" {
+		t.Errorf("the address of the result is %q", got)
+	}
+}
+
 // The links between pages of results have numbers.
 func TestPageNumbers(t *testing.T) {
 	s := newStand(t, many(60), nil)
