@@ -61,9 +61,11 @@ func crawlLine(st crawler.Status, live *repository.Stats, now time.Time) string 
 	if p50 := live.FetchToSearchableMS.P50; p50 > 0 {
 		parts = append(parts, "searchable in "+progress.Duration(fromMS(p50)))
 	}
+	atWork, failed := st.Hosts.Active+st.Hosts.Politeness > 0, st.Hosts.Robots+st.Hosts.Backoff > 0
 	switch {
 	case st.Paused != "":
 		parts = append(parts, "paused: "+st.Paused)
+	case atWork && failed: // hosts that failed are the first of the busiest, and do not slow down the others
 	case len(st.Busiest) > 0 && st.Busiest[0].Why != "":
 		parts = append(parts, strings.TrimPrefix(st.Busiest[0].Host, "https://")+": "+st.Busiest[0].Why)
 	case st.InProgress == 0 && st.Next.After(now):

@@ -27,6 +27,14 @@ func TestCrawlLine(t *testing.T) {
 			"7 pages  1.5/s  2.0 MB  1 active  2 waiting for their delay  3 to index  searchable in 1.2s  a.example: page",
 		},
 		"one page": {crawler.Status{Pages: 1}, &repository.Stats{}, "1 page  0.0/s  0.0 MB"},
+		"at work beside a host that does not answer": {
+			crawler.Status{Hosts: crawler.HostCounts{Politeness: 1, Robots: 1}, Busiest: host("robots.txt is unreachable (connect)")}, &repository.Stats{},
+			"0 pages  0.0/s  0.0 MB  1 waiting for their delay  1 waiting for robots.txt",
+		},
+		"only a host that does not answer": {
+			crawler.Status{Hosts: crawler.HostCounts{Robots: 1}, Busiest: host("robots.txt is unreachable (connect)")}, &repository.Stats{},
+			"0 pages  0.0/s  0.0 MB  1 waiting for robots.txt  a.example: robots.txt is unreachable (connect)",
+		},
 		"paused": {
 			crawler.Status{Paused: "only 3 MiB are free", Busiest: host("page")}, &repository.Stats{},
 			"0 pages  0.0/s  0.0 MB  paused: only 3 MiB are free",
