@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -60,7 +62,8 @@ func (a *app) replay(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := noRecords(inputs); err != nil {
+	_, err = os.Stat(a.cfg.Data)
+	if err := noRecords(ctx, inputs, errors.Is(err, fs.ErrNotExist)); err != nil {
 		return err
 	}
 	s, err := a.openToLoad(ctx)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ type input struct {
 	name    string
 	size    int64     // -1 if it is not known
 	regular bool      // reading it does not block
-	stdin   io.Reader // instead of a file
+	stdin   io.Reader // instead of the file
 
 	reader *warc.Reader // once it was opened
 }
@@ -79,25 +80,48 @@ func (in *input) open(ctx context.Context, opts warc.Options) (_ *warc.Reader, e
 	return in.reader, nil
 }
 
-// noRecords returns an error if none of the files has a record. It reads only regular files,
-// up to the first record, so that nothing is opened to load nothing.
-func noRecords(inputs []*input) error {
+// noRecords returns an error if none of the files has a record. It reads up to the first
+// record, so that nothing is opened to load nothing. Only with wait, it waits for the first
+// record of pipes.
+func noRecords(ctx context.Context, inputs []*input, wait bool) error {
 	var empty []error
 	for _, in := range inputs {
-		if !in.regular {
+		if !in.regular && !wait {
 			return nil
 		}
-		r, err := warc.Open(in.name, warc.Options{})
-		if err != nil {
-			return nil // replay reports it
+		r, more, err := in.peek(ctx)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		_, err = r.Next()
-		if err := errors.Join(err, r.Close()); !errors.Is(err, io.EOF) {
-			return nil
+		if more || !errors.Is(err, io.EOF) {
+			return nil // replay reports an error
 		}
 		empty = append(empty, in.noRecord(r.Problems()...))
 	}
 	return errors.Join(empty...)
+}
+
+// mostPeeked is how much of a pipe is kept in search of its first record.
+const mostPeeked = 1 << 20
+
+// peek reads up to the first record. It returns a closed reader, and io.EOF if there is no record, or
+// if there is more and none was found in the first mostPeeked bytes. The input can still be read
+// completely.
+func (in *input) peek(ctx context.Context) (r *warc.Reader, more bool, err error) {
+	if in.regular {
+		if r, err = warc.Open(in.name, warc.Options{}); err != nil {
+			return nil, false, err
+		}
+		_, err = r.Next()
+		return r, false, errors.Join(err, r.Close())
+	}
+	var read bytes.Buffer
+	src := interruptible(ctx, in.source)
+	r = warc.NewReader(io.TeeReader(io.LimitReader(src, mostPeeked), &read), in.name, warc.Options{})
+	_, err = r.Next()
+	err = errors.Join(err, r.Close())
+	in.stdin = io.MultiReader(&read, src)
+	return r, read.Len() == mostPeeked, err
 }
 
 // noRecord is the error for an input without records. It includes the first of the problems.
