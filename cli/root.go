@@ -88,6 +88,8 @@ func (a *app) runRoot(cmd *cobra.Command, args []string) error {
 	}
 	word := args[0]
 	switch {
+	case cmd.ArgsLenAtDash() == 0 && isCommand(cmd, word):
+		return &usageError{reason: fmt.Sprintf("the word after -- is not read as a command: use `indexer %s`", word), help: "indexer"}
 	case isWARC(word):
 		return loadsWith(word)
 	case isDirectory(word):
