@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/webindexer/indexer/crawler/partition"
 	"github.com/webindexer/indexer/internal/sharedtest"
+	"github.com/webindexer/indexer/page"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/txn"
 )
@@ -168,8 +170,19 @@ func TestShares(t *testing.T) {
 		if n := one.crawler.count(); n != partition.Count {
 			t.Fatalf("the only crawler has %d partitions", n)
 		}
+		hosts := []string{"http://a.example", "http://b.example", "http://c.example", "http://d.example", "http://e.example", "http://f.example"}
+		outlived := make(map[string]*txn.Txn)
+		for _, h := range hosts {
+			outlived[h] = begin(t, one, h)
+		}
 		one.crawler.setBusy(true)
 		two := r.join()
+		time.Sleep(3 * time.Second)
+		for _, h := range hosts {
+			if err := one.Forward(t.Context(), h, page.URL(h+"/sitemap.xml"), []byte(h)); err != nil {
+				t.Error(err)
+			}
+		}
 		time.Sleep(3 * time.Second)
 		if a, b := one.crawler.count(), two.crawler.count(); a != partition.Count || b != 0 {
 			t.Errorf("while requests are under way they have %d and %d partitions", a, b)
@@ -180,10 +193,22 @@ func TestShares(t *testing.T) {
 			t.Errorf("they have %d and %d partitions", a, b)
 		}
 		r.wantListed(map[*process]int{one: one.crawler.count(), two: two.crawler.count()}, 0)
+		if !one.Since().Equal(two.Since()) {
+			t.Errorf("one says that the crawl began at %v, the other at %v", one.Since(), two.Since())
+		}
 		host := ""
-		for _, h := range []string{"http://a.example", "http://b.example", "http://c.example", "http://d.example", "http://e.example", "http://f.example"} {
-			if two.crawler.holds(partition.Of(h)) {
+		for _, h := range hosts {
+			moved := two.crawler.holds(partition.Of(h))
+			if moved {
 				host = h
+			}
+			wantOutlived(t, outlived[h], one, h, moved)
+			p := one
+			if moved {
+				p = two
+			}
+			if _, accepted, _ := p.crawler.got(); !slices.Contains(accepted, h) {
+				t.Errorf("the holder of %s got %q", h, accepted)
 			}
 		}
 		tx := begin(t, two, host)
@@ -201,6 +226,13 @@ func TestShares(t *testing.T) {
 		tx = begin(t, one, host)
 		if _, err := tx.Commit(t.Context()); err != nil {
 			t.Error(err)
+		}
+		if _, err := one.db.Run(t.Context(), func(tx *txn.Txn) error { return Notify(t.Context(), tx, host) }); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		if woken, _, _ := one.crawler.got(); !slices.Equal(woken, []string{host}) {
+			t.Errorf("woken %q, want %s", woken, host)
 		}
 		r.leave(two, true)
 		r.wantListed(map[*process]int{one: partition.Count}, 0)
@@ -237,8 +269,30 @@ func begin(t *testing.T, p *process, host string) *txn.Txn {
 	if err := p.Guard(t.Context(), tx, host, "x"); err != nil {
 		t.Fatal(err)
 	}
-	tx.Set("row", anything, []byte(host))
+	tx.Set("row of "+host, anything, nil)
 	return tx
+}
+
+// wantOutlived: a transaction that began before the partition of its host moved has a conflict, and
+// no other one may begin, whatever its salt.
+func wantOutlived(t *testing.T, tx *txn.Txn, p *process, host string, moved bool) {
+	t.Helper()
+	if _, err := tx.Commit(t.Context()); errors.Is(err, txn.ErrConflict) != moved {
+		t.Errorf("moved: %t; the transaction about %s: %v", moved, host, err)
+	}
+	if !moved {
+		return
+	}
+	for salt := range 10 * fences {
+		tx, err := p.db.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Guard(t.Context(), tx, host, strconv.Itoa(salt)); !errors.Is(err, ErrNotHeld) {
+			t.Errorf("the former holder of %s, salt %d: %v, want %v", host, salt, err, ErrNotHeld)
+		}
+		tx.Rollback()
+	}
 }
 
 // TestMessages: each message comes to the holder, once; and the crawl is finished when all
@@ -264,11 +318,12 @@ func TestMessages(t *testing.T) {
 		if err := one.SetIdle(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
-		ring()
-		ring()
 		if err := one.Forward(t.Context(), "http://b.example", "http://b.example/sitemap.xml", []byte("a file")); err != nil {
 			t.Fatal(err)
 		}
+		finished(false)
+		ring()
+		ring()
 		finished(false)
 		time.Sleep(3 * time.Second)
 		ring()
