@@ -155,7 +155,7 @@ func checkIndexes(t *testing.T, dir string, n int) {
 	}
 }
 
-// recordGone opens a recorder and records a fetch.
+// recordGone opens a recorder and records a fetch, and none of one that failed.
 func recordGone(t *testing.T, dir string) (*Recorder, page.Fetch) {
 	t.Helper()
 	rec, err := Open(dir, "test")
@@ -164,8 +164,11 @@ func recordGone(t *testing.T, dir string) (*Recorder, page.Fetch) {
 	}
 	gone := page.Fetch{URL: "https://a.example/", Time: time.Unix(1, 5).UTC(), Status: 410}
 	res := fetch.Result{Fetch: gone, HeaderBlock: []byte("HTTP/1.1 410 Gone\r\n\r\n")}
-	if err := rec.Record(t.Context(), gone.URL, &res); err != nil {
-		t.Fatal(err)
+	failed := fetch.Result{Fetch: page.Fetch{URL: gone.URL, Time: gone.Time, Err: "timeout"}, Class: fetch.Timeout}
+	for _, r := range []*fetch.Result{&failed, &res} {
+		if err := rec.Record(t.Context(), gone.URL, r); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return rec, gone
 }
@@ -173,7 +176,7 @@ func recordGone(t *testing.T, dir string) (*Recorder, page.Fetch) {
 // TestKilled: the file of a killed run gets its name when the next run begins, and is
 // complete.
 func TestKilled(t *testing.T) {
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "a [dir]")
 	rec, gone := recordGone(t, dir)
 	// The process dies here: nothing is closed.
 	if len(readBack(t, dir)) != 0 {
