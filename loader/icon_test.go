@@ -116,4 +116,8 @@ func TestIconThatClaimsToBePDF(t *testing.T) {
 			t.Errorf("the icon is %s, want one of %s", got, want)
 		}
 	}
+	mustLoad(t, r, parse(t, "a.example/favicon.ico at=2 gone"))
+	if got := iconsIn(t, r); got != "" {
+		t.Errorf("the icon that is gone is %s", got)
+	}
 }

@@ -64,6 +64,28 @@ func TestSettingsOfTheRepository(t *testing.T) {
 	}
 }
 
+// TestSettingTurnedOffMeanwhile: a load that saw a setting on does not commit once it is off.
+func TestSettingTurnedOffMeanwhile(t *testing.T) {
+	office := somePage("", noon)
+	office.Header, office.Body = http.Header{"Content-Type": {officetest.WordType}}, officetest.Word("Report", "text", "/")
+	for _, f := range []*page.Fetch{office, somePDF("a plan", noon)} {
+		r := openRig(t, webtest.Options{})
+		drawnSettings{schema.FormatOn, schema.FormatOn, schema.RenderOff}.write(t, r)
+		l := loader.New(r.DB, admitAll{}, func(string) {})
+		l.PDF = &pdfReader{}
+		attempts := 0
+		_, err := l.LoadAnd(t.Context(), f, func(context.Context, *txn.Txn, loader.Effect) error {
+			if attempts++; attempts == 1 {
+				drawnSettings{schema.FormatOff, schema.FormatOff, schema.RenderOff}.write(t, r)
+			}
+			return nil
+		})
+		if err != nil || attempts != 2 {
+			t.Errorf("%s: %d attempts, %v; want 2", f.Header.Get("Content-Type"), attempts, err)
+		}
+	}
+}
+
 // TestLoadAnd: what is done with a fetch and the fetch are in the table together or not at all, and
 // the row is named before the commit if its content changes.
 func TestLoadAnd(t *testing.T) {
