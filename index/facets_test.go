@@ -87,12 +87,19 @@ func TestFacetsOfPartialMatches(t *testing.T) {
 	add(7, "part.example", "wooden rope salt") // which are one result
 	add(5, "[2001:db8::80]", "wooden rope salt wordN")
 	add(120, "many.example", "ferry wordN")
+	add(12, "keel.example", "oak mast keel sail wordN")
+	add(60, "few.example", "oak keel wordN")
+	add(50, "sub.few.example", "oak keel wordN") // ten of which are not among the best hundred
+	add(60, "small.example", "dinghy dinghy dinghy wordN")
+	add(80, "large.example", "dinghy wordN") // forty of which are among the best hundred
 	apply(t, w, changes...)
 	r := openTestReader(t, w.dir)
 	for q, want := range map[string]string{
 		"wooden rope salt harbour": "[{all.example site:all.example 12} {part.example site:part.example 7} {2001:db8::80 site:2001:db8::80 5}]",
 		"wooden":                   "[{all.example site:all.example 12} {part.example site:part.example 7} {2001:db8::80 site:2001:db8::80 5}]",
 		"ferry":                    "[{many.example site:many.example 120}]",
+		"oak mast keel sail":       "[{few.example site:few.example 100} {sub.few.example site:sub.few.example 40} {keel.example site:keel.example 12}]",
+		"dinghy":                   "[{large.example site:large.example 80} {small.example site:small.example 60}]",
 	} {
 		var first *search.Facets
 		for _, o := range []search.Options{{Limit: 1}, {Limit: 20}, {Offset: 20, Limit: 100}} {
@@ -111,6 +118,26 @@ func TestFacetsOfPartialMatches(t *testing.T) {
 				t.Errorf("%s at %d: facets %+v, and on the first page %+v", q, o.Offset, res.Facets, first)
 			}
 		}
+	}
+}
+
+// TestFacetYears: the six newest years are counted, the newest first.
+func TestFacetYears(t *testing.T) {
+	w := openTestWriter(t, t.TempDir())
+	for year := 2018; year <= 2025; year++ {
+		u := page.URL(fmt.Sprintf("http://a.example/%d", year))
+		apply(t, w, Upsert(&Document{Cluster: key(string(u)), Seq: 1, URL: u, Text: "rope", FetchedAt: time.Date(year, 3, 1, 0, 0, 0, 0, time.UTC)}))
+	}
+	res, err := openTestReader(t, w.dir).Search(t.Context(), "rope", search.Options{Facets: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var years []string
+	for _, v := range res.Facets.Years {
+		years = append(years, v.Value)
+	}
+	if got, want := strings.Join(years, " "), "2025 2024 2023 2022 2021 2020"; got != want {
+		t.Errorf("years %s, want %s", got, want)
 	}
 }
 

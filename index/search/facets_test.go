@@ -17,3 +17,14 @@ func TestSiteOf(t *testing.T) {
 		}
 	}
 }
+
+// TestTopFacets: the most frequent values, and not the documents without one.
+func TestTopFacets(t *testing.T) {
+	counts := map[string]int{"": 20, "en": 2, "de": 5}
+	if got := topFacets(false, "lang:", counts); len(got) != 2 || got[0] != (Facet{"de", "lang:de", 5}) || got[1] != (Facet{"en", "lang:en", 2}) {
+		t.Errorf("%v", got)
+	}
+	if got := topFacets(true, "lang:", counts); got == nil || len(got) > 0 {
+		t.Errorf("of a narrowed query: %v", got)
+	}
+}
