@@ -101,6 +101,9 @@ func TestOrigins(t *testing.T) {
 		if a.header.Get("Cross-Origin-Resource-Policy") != "same-origin" || a.header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", what, a.header)
 		}
+		if age := a.header.Get("Access-Control-Max-Age"); (age != "") != (a.status == http.StatusNoContent) {
+			t.Errorf("%s: to be remembered for %q s", what, age)
+		}
 		if methods := a.header.Get("Access-Control-Allow-Methods"); methods != "" && (methods != "GET" || a.status != http.StatusNoContent) {
 			t.Errorf("%s: methods %q", what, methods)
 		}
@@ -130,6 +133,14 @@ func TestOriginsBesideOtherChecks(t *testing.T) {
 	if a.status != http.StatusOK || a.header.Get("Access-Control-Allow-Origin") != docsOrigin {
 		t.Errorf("through a proxy with credentials: status %d, %v", a.status, a.header)
 	}
+	// A request with OPTIONS that does not ask for a method is no preflight.
+	a = s.do("/api/query?q=bread", func(r *http.Request) {
+		fromOrigin(http.MethodOptions, docsOrigin)(r)
+		r.Header.Del("Access-Control-Request-Method")
+	})
+	if a.status != http.StatusMethodNotAllowed {
+		t.Errorf("OPTIONS without a method: status %d", a.status)
+	}
 	// Two Origin headers, which no browser sends, are none.
 	a = s.do("/api/query?q=bread", func(r *http.Request) { fromOrigin(http.MethodGet, docsOrigin)(r); r.Header.Add("Origin", docsOrigin) })
 	if a.status != http.StatusForbidden {
@@ -139,7 +150,7 @@ func TestOriginsBesideOtherChecks(t *testing.T) {
 
 func TestOriginsThatAreRefused(t *testing.T) {
 	s := newStand(t, nil, nil)
-	for _, origin := range []string{"*", "null", "", "docs.example", "file://"} {
+	for _, origin := range []string{"*", "null", "", "docs.example", "file://", "httpx://docs.example"} {
 		if _, err := web.New(web.Options{Search: s.reader, Inspect: web.Local{Repo: s.repo}, Origins: []string{origin}}); err == nil {
 			t.Errorf("the origin %q was taken", origin)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +21,9 @@ import (
 var wanted = map[string]string{
 	"X-Content-Type-Options":       "nosniff",
 	"Referrer-Policy":              "no-referrer",
+	"Cross-Origin-Opener-Policy":   "same-origin",
 	"Cross-Origin-Resource-Policy": "same-origin",
+	"X-Robots-Tag":                 "noindex, nofollow",
 	"Cache-Control":                "no-store",
 }
 
@@ -57,6 +60,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"localhost", "/", "GET", "localhost:7070", http.StatusOK},
 		{"localhost in capitals, with a dot", "/", "GET", "LocalHost.", http.StatusOK},
 		{"IPv6", "/", "GET", "[::1]:7070", http.StatusOK},
+		{"IPv6 without a port", "/", "GET", "[::1]", http.StatusOK},
 		{"address", "/", "GET", "192.0.2.1", http.StatusOK},
 		{"name of a proxy", "/", "GET", "index.example", http.StatusOK},
 		{"rebound name", "/", "GET", "attacker.example:7070", http.StatusMisdirectedRequest},
@@ -66,6 +70,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"delete", "/api/stats", "DELETE", "", http.StatusMethodNotAllowed},
 		{"preflight", "/api/stats", "OPTIONS", "", http.StatusMethodNotAllowed},
 		{"long", "/?q=" + strings.Repeat("a", 17<<10), "GET", "", http.StatusRequestURITooLong},
+		{"long path", "/" + strings.Repeat("a", 17<<10), "GET", "", http.StatusRequestURITooLong},
 		{"out of the tree", "/assets/..%2fassets.go", "GET", "", http.StatusNotFound},
 		{"templates", "/assets/layout.html", "GET", "", http.StatusNotFound},
 	} {
@@ -132,7 +137,7 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("%s: %s does not ask for credentials", tt.server, tt.target)
 		}
 	}
-	for _, err := range []error{second(web.Password("", "long enough")), second(web.Password("a:b", "long enough")), second(web.Password("a", "short")), second(web.Token("short"))} {
+	for _, err := range []error{second(web.Password("", "long enough")), second(web.Password("a:b", "long enough")), second(web.Password("a", "short")), second(web.Password("a", "éèêëàâ")), second(web.Token("short"))} {
 		if err == nil {
 			t.Error("weak credentials were taken")
 		}
@@ -224,6 +229,13 @@ func TestTooManyRequests(t *testing.T) {
 		held.Searcher, o.Search, o.Concurrent = o.Search, held, 2
 		o.Mounts = map[string]http.Handler{"/metrics": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
 	})
+	for range 3 { // one after the other
+		w := httptest.NewRecorder()
+		s.server.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/api/nothing", nil))
+		if w.Code != http.StatusNotFound {
+			t.Errorf("after another request: status %d", w.Code)
+		}
+	}
 	answers := make(chan int, 2)
 	for range 2 {
 		go func() { answers <- s.do("/api/query?q=bread", nil).status }()
@@ -249,7 +261,7 @@ func TestSlowRequest(t *testing.T) {
 	s := newStand(t, nil, func(o *web.Options) {
 		held.Searcher, o.Search, o.Time = o.Search, held, time.Millisecond
 	})
-	if a := s.do("/api/query?q=bread", nil); a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "took too long") {
+	if a := s.do("/api/query?q=bread", nil); a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" || !strings.Contains(a.body, "took too long") {
 		t.Errorf("status %d: %s", a.status, a.body)
 	}
 }
