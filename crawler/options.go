@@ -214,7 +214,7 @@ func (p *Politeness) setDefaults() {
 	p.PerIP = cmp.Or(p.PerIP, p.PerHost)
 	p.PerDomain = cmp.Or(p.PerDomain, max(4, p.PerHost))
 	p.MinDelay = max(cmp.Or(p.MinDelay, time.Second), 0)
-	p.DomainDelay = max(cmp.Or(p.DomainDelay, p.MinDelay/4), 0)
+	p.DomainDelay = cmp.Or(p.DomainDelay, p.MinDelay/4, -1)
 	p.DelayFactor = cmp.Or(p.DelayFactor, 5)
 	p.CrawlDelayCap = cmp.Or(p.CrawlDelayCap, 30*time.Second)
 	p.MaxDelay = max(cmp.Or(p.MaxDelay, 60*time.Second), p.MinDelay, p.CrawlDelayCap)
