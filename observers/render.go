@@ -88,8 +88,8 @@ const (
 // observer. Then the run commits the form of B, and no run would replace it.
 //
 // The setting and the version of the renderer change when the repository opens. It then wakes
-// document for all pages, or this observer at all forms (matchrender.go). document reads the
-// form, and is woken by each commit that changes what it reads.
+// document for all pages, or this observer at all forms (repository/matchrender.go). document
+// reads the form, and is woken by each commit that changes what it reads.
 //
 // # Other dangers
 //

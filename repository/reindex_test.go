@@ -35,7 +35,7 @@ func reading(t *testing.T, dir string) (stop func()) {
 				for range 10 {
 					res, err := r.Search(context.Background(), "the", search.Options{})
 					if err != nil && r.Replaced() {
-						break // as the search page does (cli/indexfiles.go)
+						break // as the search page does (web/indexfiles.go)
 					}
 					if err != nil || i == 0 && res.Total == 0 {
 						t.Errorf("search: %v, %v", res, err)
