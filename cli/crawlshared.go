@@ -15,6 +15,8 @@ import (
 	"github.com/webindexer/indexer/crawler/frontier"
 	"github.com/webindexer/indexer/internal/osfile"
 	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/oracle/etcd"
+	"github.com/webindexer/indexer/txn"
 )
 
 // isDivided reports whether other processes may crawl at the same time.
@@ -78,7 +80,7 @@ const (
 )
 
 func (r *rejoins) allow(err error, now time.Time) bool {
-	if _, away := errors.AsType[notOpened](err); away && len(r.times) > 0 {
+	if _, away := errors.AsType[notOpened](err); away && len(r.times) > 0 && isAway(err) {
 		return now.Sub(r.times[len(r.times)-1]) <= rejoinsCount
 	}
 	if !errors.Is(err, oracle.ErrLapsed) {
@@ -87,6 +89,10 @@ func (r *rejoins) allow(err error, now time.Time) bool {
 	r.times = append(slices.DeleteFunc(r.times, func(t time.Time) bool { return now.Sub(t) > rejoinsCount }), now)
 	return len(r.times) <= maxRejoins
 }
+
+// isAway reports whether a server of the deployment does not answer. Any other error, such as a
+// password that is no longer valid, does not pass by itself.
+func isAway(err error) bool { return txn.Temporary(err) || errors.Is(err, etcd.ErrSilent) }
 
 // spend subtracts what a run has used from the limits of the next one. If a run did not
 // end at a limit, some of it remains.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/webindexer/indexer/crawler"
 	"github.com/webindexer/indexer/oracle"
+	"github.com/webindexer/indexer/store"
 )
 
 // TestRejoins: a process joins the crawl again only if it was silent, and not for ever.
@@ -31,7 +32,7 @@ func TestRejoins(t *testing.T) {
 	if !r.allow(lapsed, now.Add(2*rejoinsCount)) {
 		t.Errorf("not after %v without silence", rejoinsCount)
 	}
-	away := notOpened{errors.New("connection refused")}
+	away := notOpened{fmt.Errorf("open the store: %w", store.ErrUnavailable)}
 	for range 2 * maxRejoins {
 		if !r.allow(away, now.Add(3*rejoinsCount)) {
 			t.Fatal("not while the table is unreachable")
@@ -39,6 +40,9 @@ func TestRejoins(t *testing.T) {
 	}
 	if r.allow(away, now.Add(3*rejoinsCount+1)) {
 		t.Error("the table was unreachable for too long")
+	}
+	if r.allow(notOpened{errors.New("password authentication failed")}, now.Add(3*rejoinsCount)) {
+		t.Error("the store is refused to this process")
 	}
 	if new(rejoins).allow(away, now) {
 		t.Error("a crawl that has never joined")

@@ -57,6 +57,9 @@ func repeat(ctx context.Context, request func(context.Context) error) error {
 	}
 }
 
+// ErrSilent means that no member of the cluster has answered.
+var ErrSilent = errors.New("no etcd server answers; start one, or correct the settings etcd and tls")
+
 // explain finds out, with connections of its own, why no member of the cluster answered a
 // request: the client only knows that the time was up.
 func (c *Client) explain(ctx context.Context, err error) error {
@@ -65,7 +68,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	errs := []error{errors.New("no etcd server answers; start one, or correct the settings etcd and tls")}
+	errs := []error{ErrSilent}
 	for _, endpoint := range c.Endpoints() {
 		if err := c.tryConnect(ctx, endpoint); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", endpoint, err))

@@ -81,7 +81,7 @@ func Join(ctx context.Context, client *Client) (*Member, error) {
 	m.self = oracle.NewProcess(m.token)
 	put, err := m.publish(granting)
 	if err != nil {
-		return nil, fmt.Errorf("etcd: make this process known: %w", err)
+		return nil, fmt.Errorf("etcd: make this process known: %w", client.explain(ctx, err))
 	}
 	m.domain = fmt.Sprintf("etcd cluster %x", put.Header.ClusterId)
 	m.valid.Extend(sent, m.ttl)

@@ -47,6 +47,8 @@ func adminError(what string, err error) error {
 		return fmt.Errorf("store: bigtable: %s: the credentials do not allow it; the first opening of a new table needs roles/bigtable.admin (docs/stores.md): %w", what, err)
 	case status.Code(err) == codes.DeadlineExceeded, errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("store: bigtable: %s: %w (%w)", what, errTimeout, err)
+	case transient(err):
+		return fmt.Errorf("%w: bigtable: %s: %w", store.ErrUnavailable, what, err)
 	}
 	return fmt.Errorf("store: bigtable: %s: %w", what, err)
 }

@@ -62,6 +62,9 @@ type openFailure struct {
 
 func (f *openFailure) Unwrap() error { return f.err }
 
+// Is is that of callFailure.
+func (f *openFailure) Is(target error) bool { return target == store.ErrUnavailable && passing(f.err) }
+
 func (f *openFailure) Error() string {
 	var parts []string
 	for line := range strings.Lines(f.err.Error()) {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,9 @@ func TestOpenErrorSaysItOnce(t *testing.T) {
 		if strings.Count(text, once) != 1 {
 			t.Errorf("not once %q: %s", once, text)
 		}
+	}
+	if !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("the server may be restarting: %v", err)
 	}
 	if strings.Contains(text, "\n") || !strings.HasSuffix(text, "check that the server runs, and the host and port in the setting store") {
 		t.Errorf("%q", text)
