@@ -128,9 +128,9 @@ func (a *app) askThere(ctx context.Context, req control.Request, stdout io.Write
 	return true, err
 }
 
-// askHere runs a question in this process and closes the session.
+// askHere runs a question in this process and closes the session. It waits for a shared store.
 func (s *session) askHere(ctx context.Context, req control.Request, stdout io.Writer) error {
-	return errors.Join(questions[req.Command](ctx, s.repo, req, stdout, s.app.stderr), s.close(ctx))
+	return errors.Join(questions[req.Command](patiently(ctx, s.app.stderr), s.repo, req, stdout, s.app.stderr), s.close(ctx))
 }
 
 // countingWriter counts the bytes written.

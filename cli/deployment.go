@@ -224,13 +224,16 @@ func (a *app) openShared(ctx context.Context, loads bool) (*session, error) {
 	if !d.alone {
 		s.crawl.Liveness, s.crawl.Notify = d.coordination.Liveness, division.Notify
 	}
-	share := a.share
-	share.Coordination, share.Shards = d.coordination, a.cfg.IndexShards
+	share, coordination := a.share, *d.coordination
+	coordination.Timestamps = patientTimestamps{coordination.Timestamps}
+	share.Coordination, share.Shards = &coordination, a.cfg.IndexShards
 	if d.alone {
 		share.Alone, share.Works, share.Leases = true, true, []string{observers.LeaseRank, observers.LeaseIndex, repository.LeaseGarbage}
 	}
 	opts := s.repositoryOptions()
-	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) { return keptOpen{d.table}, nil }
+	opts.Table = func(context.Context, []store.GroupSpec) (store.Table, error) {
+		return patientTable{keptOpen{d.table}}, nil
+	}
 	opts.Share = &share
 	if err := s.openRepository(ctx, opts); err != nil {
 		return nil, errors.Join(err, d.leave())

@@ -48,7 +48,8 @@ type Reader interface {
 	// Reader is a Snapshot. Scan stops, always between two rows, when r.MaxCells
 	// cells were passed to fn, and returns the row at which to resume (the Start of the
 	// next call), or nil at the end of the range. If fn fails, Scan stops and
-	// returns fn's error and the row of that cell.
+	// returns fn's error and the row of that cell. An error that matches ErrUnavailable
+	// comes between two rows, too; the row at which to resume is then not known.
 	Scan(ctx context.Context, r Range, fn func(Cell) error) (next []byte, err error)
 }
 
