@@ -124,7 +124,8 @@ func openBlobs(dir string) (b *blobs, err error) {
 }
 
 // openFile opens a blob file. A file that has no header, and is not longer than one, was
-// being made when the process or the machine ended. Nothing points into it.
+// being made when the process or the machine ended. Nothing points into it, unless it has been cut,
+// so it stays as it is until rotate makes a file of its number.
 func (b *blobs) openFile(name string, sync bool) error {
 	number, err := strconv.ParseUint(strings.TrimSuffix(filepath.Base(name), blobSuffix), 10, 32)
 	if err != nil {
@@ -147,7 +148,7 @@ func (b *blobs) openFile(name string, sync bool) error {
 		return errors.Join(fmt.Errorf("store: reading %s: %w", name, err), f.Close())
 	case string(header) == blobHeader:
 	case info.Size() <= int64(len(blobHeader)):
-		return errors.Join(f.Close(), os.Remove(name))
+		return f.Close()
 	default:
 		return errors.Join(errs.Corrupt(name, "it does not begin as it should"), f.Close())
 	}
@@ -186,7 +187,7 @@ func (b *blobs) rotate() error {
 			return err
 		}
 	}
-	f, err := os.OpenFile(b.name(number), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(b.name(number), os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (b *blobs) read(to []byte, p pointer) ([]byte, error) {
 	f := b.files[p.file]
 	b.mu.RUnlock()
 	if f == nil {
-		return nil, errs.Corrupt(b.name(p.file), "the blob file is missing")
+		return nil, b.noFile(p.file)
 	}
 	if p.length > uint32(limits.MaxValueBytes) {
 		return nil, errs.Corrupt(b.name(p.file), "a pointer names a value of %d bytes there, which is too long", p.length)
@@ -256,6 +257,15 @@ func (b *blobs) read(to []byte, p pointer) ([]byte, error) {
 		return nil, errs.Corrupt(b.name(p.file), "the value at byte %d is damaged", p.offset)
 	}
 	return to, nil
+}
+
+// noFile says what has happened to a file that is not open.
+func (b *blobs) noFile(number uint32) error {
+	name := b.name(number)
+	if info, err := os.Stat(name); err == nil {
+		return errs.Corrupt(name, "the blob file has been cut to %d bytes", info.Size())
+	}
+	return errs.Corrupt(name, "the blob file is missing")
 }
 
 // remove removes a file to which no pointer is left.

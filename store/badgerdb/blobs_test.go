@@ -2,6 +2,7 @@ package badgerdb
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -201,6 +202,37 @@ func TestLostValues(t *testing.T) {
 		closeTest(t, db)
 		same := files.with(blob, short)
 		wantNamed(t, readImage(t, same, "", nil), blob)
+	}
+}
+
+// TestEmptyBlobFile: the error of a value names its file and what has happened to that, in every
+// process that reads it. Other values can be read, and new ones written.
+func TestEmptyBlobFile(t *testing.T) {
+	dir := t.TempDir()
+	db := openTest(t, dir, Options{})
+	mustMutate(t, db, "old", mutation("data", "c", 1, strings.Repeat("old", 1000)))
+	closeTest(t, db)
+	name := filepath.Join(dir, blobsDir, "000001.blob")
+	if err := os.Truncate(name, 0); err != nil {
+		t.Fatal(err)
+	}
+	read := store.Selector{Group: "data", Column: []byte("c"), Newest: 1}
+	for range 2 {
+		db := openTest(t, dir, Options{})
+		_, err := db.Read(t.Context(), []byte("old"), read)
+		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), name+": the blob file has been cut to 0 bytes") {
+			t.Errorf("a value in an empty file: %v", err)
+		}
+		closeTest(t, db)
+	}
+	db = openTest(t, dir, Options{})
+	defer closeTest(t, db)
+	mustMutate(t, db, "new", mutation("data", "c", 1, strings.Repeat("new", 1000)))
+	if got := readRow(t, db, "new"); !strings.HasPrefix(got, "data:c@1=newnew") {
+		t.Errorf("the new row has %q", got)
+	}
+	if _, err := db.Read(t.Context(), []byte("old"), read); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a value in a file that was made again: %v", err)
 	}
 }
 
