@@ -29,6 +29,16 @@ func TestClaim(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	run("another process has the row", first, 0)
+	m.p.queue.add([]txn.Notification{first}, false)
+	taken := m.p.queue.pick(nil)
+	later := first
+	later.TS++
+	m.p.queue.add([]txn.Notification{later}, false)
+	m.p.run(t.Context(), taken)
+	if !m.p.queue.has("row 0", "first") {
+		t.Error("a row that was notified while another process had it is not in the queue any more")
+	}
+	m.p.run(t.Context(), m.p.queue.pick(nil))
 	if err := other.p.shared.locks.Unlock(t.Context(), lock); err != nil {
 		t.Fatal(err)
 	}
