@@ -146,14 +146,15 @@ func pagesText(pages, links int) string {
 
 // pageLinksText formats a page with the anchors of its links.
 func pageLinksText(p inspect.PageLinks) string {
-	text := string(p.URL)
+	var b strings.Builder
+	b.WriteString(string(p.URL))
 	for i, a := range p.Anchors {
 		if i > 0 {
-			text += ","
+			b.WriteByte(',')
 		}
-		text += fmt.Sprintf(" %q", a)
+		fmt.Fprintf(&b, " %q", a)
 	}
-	return text
+	return b.String()
 }
 
 func unlessZero(n int) string {
