@@ -187,7 +187,7 @@ func (b *blobs) rotate() error {
 			return err
 		}
 	}
-	f, err := os.OpenFile(b.name(number), os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	f, err := create(b.name(number))
 	if err != nil {
 		return err
 	}
@@ -207,6 +207,16 @@ func (b *blobs) rotate() error {
 	b.files[number] = file
 	b.newest = file
 	return nil
+}
+
+// create makes a file. It replaces nothing but a file without values, which openFile has left.
+func create(name string) (*os.File, error) {
+	if info, err := os.Stat(name); err == nil && info.Size() <= int64(len(blobHeader)) {
+		if err := os.Remove(name); err != nil {
+			return nil, err
+		}
+	}
+	return os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 }
 
 func (b *blobs) name(number uint32) string {
