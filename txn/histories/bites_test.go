@@ -2,6 +2,7 @@ package histories_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -65,8 +66,17 @@ func (u unguarded) Mutate(ctx context.Context, m store.RowMutation) (store.Resul
 	return u.Table.Mutate(ctx, m)
 }
 
-// impatient does not show locks to readers.
+// impatient does not show locks to readers. It lets other transactions run between the
+// commit of the primary and that of the secondaries: only one that starts there can see
+// half of a transaction.
 type impatient struct{ store.Table }
+
+func (i impatient) Apply(ctx context.Context, rows []store.RowMutation) error {
+	for range 100 {
+		runtime.Gosched()
+	}
+	return i.Table.Apply(ctx, rows)
+}
 
 func (i impatient) Read(ctx context.Context, row []byte, sel ...store.Selector) ([]store.Cell, error) {
 	cells, err := i.Table.Read(ctx, row, sel...)
