@@ -20,13 +20,16 @@ type File struct {
 	buf  *bufio.Writer
 }
 
-// Create starts a file. It replaces a NAME.open that an earlier run left behind, and fails
-// if NAME exists.
+// Create starts a file. It replaces a NAME.open that an earlier run left behind, even if that
+// is a symbolic link, and fails if NAME exists.
 func Create(path string) (*File, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("create WARC file %s: %w", path, os.ErrExist)
 	}
-	f, err := os.Create(path + openSuffix)
+	if err := os.Remove(path + openSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("create WARC file: %w", err)
+	}
+	f, err := os.OpenFile(path+openSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("create WARC file: %w", err)
 	}

@@ -119,6 +119,30 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+// TestCreateThroughLink: whoever can write to the directory must not choose the file that is
+// overwritten.
+func TestCreateThroughLink(t *testing.T) {
+	dir := t.TempDir()
+	precious, path := filepath.Join(dir, "precious"), filepath.Join(dir, "a.warc.gz")
+	if err := os.WriteFile(precious, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(precious, path+openSuffix); err != nil {
+		t.Skipf("no symbolic links: %v", err)
+	}
+	w, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeSample(t, w.Writer)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(precious); err != nil || string(data) != "mine" {
+		t.Errorf("the file behind the link has %d bytes (%v)", len(data), err)
+	}
+}
+
 type failingWriter struct{ left int }
 
 var errFull = errors.New("no space")

@@ -253,3 +253,15 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+// TestEndlessFile reads a device that never ends.
+func TestEndlessFile(t *testing.T) {
+	const device = "/dev/zero"
+	if _, err := os.Stat(device); err != nil {
+		t.Skipf("no device without an end: %v", err)
+	}
+	_, err := Load(device, nil)
+	if want := "more than 1048576 bytes"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want an error with %q", err, want)
+	}
+}

@@ -26,7 +26,7 @@ const maxFile = 1 << 20
 // word is an error at its line.
 func parse(path string, data []byte) (map[string]entry, error) {
 	if len(data) > maxFile {
-		return nil, &Error{Where: path, Reason: fmt.Sprintf("%d bytes are too many for a configuration file; at most %d are allowed", len(data), maxFile)}
+		return nil, &Error{Where: path, Reason: fmt.Sprintf("more than %d bytes are too many for a configuration file", maxFile)}
 	}
 	var doc yaml.Node
 	dec := yaml.NewDecoder(strings.NewReader(string(data)))

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -59,11 +61,21 @@ func ReadFile(path string) (File, error) {
 		}
 		path = DefaultFile
 	}
-	data, err := os.ReadFile(path)
+	data, err := readAtMost(path, maxFile+1)
 	if err != nil {
 		return File{}, &Error{Where: path, Reason: "cannot read the configuration: " + reason(err)}
 	}
 	return File{path, data}, nil
+}
+
+// readAtMost returns the first n bytes of a file. Devices and pipes may never end.
+func readAtMost(path string, n int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, n))
+	return data, errors.Join(err, f.Close())
 }
 
 // Load combines the settings: a flag overrides the environment, the environment
