@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/webindexer/indexer/internal/config"
+	"github.com/webindexer/indexer/internal/longjson"
 	"github.com/webindexer/indexer/repository"
 )
 
@@ -125,9 +127,14 @@ func newLogger(w io.Writer, level zapcore.Level) *zap.Logger {
 
 // printJSON prints v as one object on one line.
 func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(false)
-	return e.Encode(v)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(longjson.Plain(line.Bytes()))
+	return err
 }
 
 // printResult prints the result of a command: v in the format json, otherwise text.

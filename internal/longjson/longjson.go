@@ -1,5 +1,5 @@
 // Package longjson writes JSON objects whose lists do not fit into memory, field by field
-// and entry by entry. The output equals that of encoding/json without HTML escaping.
+// and entry by entry. The output is that of encoding/json without HTML escaping, made Plain.
 package longjson
 
 import (
@@ -102,7 +102,7 @@ func (o *Writer) encode(v any) ([]byte, error) {
 	if err := o.enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(o.piece.Bytes(), []byte("\n")), nil
+	return Plain(bytes.TrimSuffix(o.piece.Bytes(), []byte("\n"))), nil
 }
 
 func (o *Writer) text(s string) error {
