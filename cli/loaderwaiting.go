@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/osfile"
+	"github.com/webindexer/indexer/internal/sleep"
 )
 
 // A command that loads waits for the data directory while commands that only read hold it,
@@ -54,9 +55,7 @@ func (w *announcement) end() {
 // yieldToLoader waits a moment while a loader waits for the data directory.
 func (a *app) yieldToLoader(ctx context.Context) {
 	for until := time.Now().Add(yieldFor); time.Now().Before(until) && loaderWaits(a.cfg.Data); {
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
+		if sleep.For(ctx, 5*time.Millisecond) != nil {
 			return
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/webindexer/indexer/crawler/division"
 	"github.com/webindexer/indexer/crawler/partition"
 	"github.com/webindexer/indexer/index/opensearch"
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/lease"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/oracle"
@@ -148,12 +149,7 @@ func (o *onlooker) waitForSigns(ctx context.Context) error {
 	if o.etcd != nil {
 		return nil // etcd tells who is alive
 	}
-	select {
-	case <-time.After(time.Until(o.looked.Add(signsWithin))):
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return sleep.For(ctx, time.Until(o.looked.Add(signsWithin)))
 }
 
 // processes lists the processes, and remembers their signs of life.

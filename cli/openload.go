@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/store"
 )
 
@@ -73,10 +74,8 @@ func (a *app) openToLoad(ctx context.Context) (*session, error) {
 		if time.Now().After(until) {
 			return nil, notReleased(inUse, told, err)
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := sleep.For(ctx, wait); err != nil {
+			return nil, err
 		}
 	}
 }

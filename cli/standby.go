@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/webindexer/indexer/internal/control"
+	"github.com/webindexer/indexer/internal/sleep"
 	"github.com/webindexer/indexer/store"
 	"github.com/webindexer/indexer/web"
 )
@@ -101,10 +102,8 @@ func (st *standby) openIndex(ctx context.Context) (files searcher, err error) {
 		if st.session != nil || !errors.Is(err, errNoIndexFiles) || time.Since(begun) >= claimTime {
 			return files, err
 		}
-		select {
-		case <-time.After(soonEvery):
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := sleep.For(ctx, soonEvery); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -253,10 +252,7 @@ func (st *standby) rest(ctx context.Context, wait time.Duration, wakeful bool) b
 	select {
 	case <-timer.C:
 	case <-wake:
-		select {
-		case <-time.After(wakeEvery):
-		case <-ctx.Done():
-		}
+		_ = sleep.For(ctx, wakeEvery) // ctx is checked below
 	case <-ctx.Done():
 	}
 	return ctx.Err() == nil
