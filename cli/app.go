@@ -21,7 +21,8 @@ type app struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr *console
-	flags  globalFlags
+
+	configFile string // the flag --config
 
 	process bool // this process was started for the command; false in tests
 	// freeBytes returns the free space of the disk; nil: ask the disk.
@@ -47,16 +48,8 @@ type app struct {
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer) *app {
 	a := &app{stdin: stdin, stdout: stdout, stderr: &console{w: stderr}, cfg: config.Default(), log: zap.NewNop()}
-	a.settingsFile = sync.OnceValues(func() (config.File, error) { return config.ReadFile(a.flags.config) })
+	a.settingsFile = sync.OnceValues(func() (config.File, error) { return config.ReadFile(a.configFile) })
 	return a
-}
-
-// globalFlags are the flags of all commands.
-type globalFlags struct {
-	config    string
-	dataGiven bool
-	// indexGiven: --index was given.
-	indexGiven bool
 }
 
 // configure loads the settings for a command.
@@ -64,19 +57,16 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 	if completes(cmd) {
 		return nil // mistakes in the settings must not break completion
 	}
-	given := givenSettings(cmd)
-	a.given = given
-	_, a.flags.dataGiven = given["data"]
-	_, a.flags.indexGiven = given["index"]
+	a.given = givenSettings(cmd)
 	a.command = cmd.CommandPath()
 	file, err := a.settingsFile()
 	if err != nil {
 		return err
 	}
-	if a.cfg, err = file.Load(given); err != nil {
+	if a.cfg, err = file.Load(a.given); err != nil {
 		return err
 	}
-	if err := a.checkShared(given); err != nil {
+	if err := a.checkShared(); err != nil {
 		return err
 	}
 	for _, unknown := range config.UnknownVariables() {
@@ -97,16 +87,16 @@ func (a *app) configure(cmd *cobra.Command, _ []string) error {
 
 // checkShared refuses flags that are for a shared store if the store is in the data directory. In
 // the file or the environment they may stand for other commands, so it only says that they do nothing.
-func (a *app) checkShared(given map[string]config.Flag) error {
+func (a *app) checkShared() error {
 	if a.isShared() {
 		return nil
 	}
-	_, chosen := given["store"]
+	_, chosen := a.given["store"]
 	for _, s := range []struct {
 		key   string
 		isSet bool
 	}{{"oracle", a.cfg.Oracle != ""}, {"etcd", a.cfg.Etcd != ""}, {"index_shards", a.cfg.IndexShards > 1}} {
-		flag, isFlag := given[s.key]
+		flag, isFlag := a.given[s.key]
 		switch {
 		case !s.isSet:
 		case isFlag:

@@ -145,12 +145,12 @@ func fetchCount(n int64) string {
 // placeFlags are the flags of a suggested command that finds the same index.
 func (a *app) placeFlags() string {
 	var flags strings.Builder
-	for _, f := range []struct {
-		name, value string
-		given       bool
-	}{{"config", a.flags.config, a.flags.config != ""}, {"data", a.cfg.Data, a.flags.dataGiven}, {"index", a.cfg.Index, a.flags.indexGiven}} {
-		if f.given { // the settings name the others
-			flags.WriteString("--" + f.name + " " + shellWord(f.value) + " ")
+	if a.configFile != "" {
+		flags.WriteString("--config " + shellWord(a.configFile) + " ")
+	}
+	for _, key := range []string{"data", "index"} {
+		if f, isFlag := a.given[key]; isFlag { // the settings name the others
+			flags.WriteString("--" + f.Name + " " + shellWord(f.Value) + " ")
 		}
 	}
 	return flags.String()

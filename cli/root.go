@@ -54,7 +54,7 @@ func (a *app) rootCommand() *cobra.Command {
 	flags.String("index", a.cfg.Index, "`URL` of the index that queries search (sqlite: in the data directory)")
 	flags.String("oracle", a.cfg.Oracle, "`addresses` of the timestamp oracles of a shared store")
 	flags.String("etcd", a.cfg.Etcd, "`addresses` of the etcd cluster that tells which processes are alive")
-	flags.StringVar(&a.flags.config, "config", "", "settings `file` (default: config.yaml, if it exists)")
+	flags.StringVar(&a.configFile, "config", "", "settings `file` (default: config.yaml, if it exists)")
 	flags.String("log-level", a.cfg.LogLevel, "minimum `level` of log messages: debug, info, warn or error")
 	flags.String("format", a.cfg.Format, "`format` of results: text or json")
 	setSettings(flags, map[string]string{
