@@ -7,7 +7,6 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/webindexer/indexer/internal/progress"
 	"github.com/webindexer/indexer/warc"
@@ -105,9 +104,8 @@ func problemsText(problems []string, total int) string {
 func (r *replayRun) summaryText(a *app) string {
 	s := r.sum
 	var b strings.Builder
-	took := time.Duration(s.Seconds * float64(time.Second))
 	fmt.Fprintf(&b, "Loaded %s from %s in %s (%.0f a second).\n",
-		fetchCount(s.Fetches), count(s.Files, "file"), progress.Duration(took), float64(s.Fetches)/max(s.Seconds, 1e-3))
+		fetchCount(s.Fetches), count(s.Files, "file"), progress.Duration(fromSeconds(s.Seconds)), float64(s.Fetches)/max(s.Seconds, 1e-3))
 	fmt.Fprintf(&b, "  %d changed something, %d renewed, %d late or known, %d failed, %s.\n",
 		s.Changed, s.Renewed, s.Late, s.Failed, count(s.Problems, "problem"))
 	if s.Interrupted {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,15 +39,11 @@ func report(err error, stderr io.Writer, asJSON bool) int {
 		return o.status
 	}
 	hint := hintFor(err, o)
-	if !asJSON {
+	if asJSON {
+		_ = printJSON(stderr, reported{Error: message(err), Status: o.status, Hint: hint}) // there is nowhere else to report it
+	} else {
 		say(stderr, err, hint)
-		return o.status
 	}
-	var line strings.Builder
-	e := json.NewEncoder(&line)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(reported{Error: message(err), Status: o.status, Hint: hint}) // two strings and a number
-	_, _ = io.WriteString(stderr, line.String())                              // there is nowhere else to report to
 	return o.status
 }
 

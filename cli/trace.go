@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,11 +61,7 @@ func traceJourney(ctx context.Context, r *repository.Repository, req control.Req
 		return err
 	}
 	addVisit(j, visits)
-	var b strings.Builder
-	for line := range strings.Lines(j.Text()) {
-		b.WriteString(plain(strings.TrimSuffix(line, "\n")) + "\n")
-	}
-	return printResult(stdout, req.Format, j, b.String())
+	return printResult(stdout, req.Format, j, plainLines(j.Text()))
 }
 
 // addVisit adds the cost of the fetch, from the last visits that the crawl remembers.
