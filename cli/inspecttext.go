@@ -17,21 +17,19 @@ func inspectionText(w io.Writer, i *inspect.Inspected, visits *frontier.Inspecti
 	if err != nil {
 		return err
 	}
-	to := 0
 	t := &longTable{w: w}
 	inspectionHead(&t.table, i.Inspection)
-	err = longList(t, "members", fmt.Sprint(i.MembersTotal), i.EachMember, func(u page.URL) string { return string(u) })
-	if err == nil {
-		to = i.OutPagesTotal()
-		err = longList(t, "links to", pagesText(to, i.OutlinksTotal), i.EachOutPage, pageLinksText)
+	if err := longList(t, "members", fmt.Sprint(i.MembersTotal), i.EachMember, urlText); err != nil {
+		return err
 	}
-	if err == nil {
-		list(&t.table, "frames", i.Frames, func(u page.URL) string { return string(u) })
-		renderingText(&t.table, i.Rendering)
-		list(&t.table, "needed by", i.NeededBy, func(u page.URL) string { return string(u) })
-		err = longList(t, "linked from", pagesText(from, links), i.EachInPage, pageLinksText)
+	to := i.OutPagesTotal()
+	if err := longList(t, "links to", pagesText(to, i.OutlinksTotal), i.EachOutPage, pageLinksText); err != nil {
+		return err
 	}
-	if err != nil {
+	list(&t.table, "frames", i.Frames, urlText)
+	renderingText(&t.table, i.Rendering)
+	list(&t.table, "needed by", i.NeededBy, urlText)
+	if err := longList(t, "linked from", pagesText(from, links), i.EachInPage, pageLinksText); err != nil {
 		return err
 	}
 	if next := i.Next(); next != "" {
@@ -45,6 +43,8 @@ func inspectionText(w io.Writer, i *inspect.Inspected, visits *frontier.Inspecti
 	t.b.WriteString(visitsText(visits))
 	return t.flush()
 }
+
+func urlText(u page.URL) string { return string(u) }
 
 // leftOut says which entries of the lists are not shown.
 func leftOut(members, to, from int) string {
@@ -74,7 +74,11 @@ func inspectionHead(t *table, i *inspect.Inspection) {
 	} else {
 		t.row("in the index", "no: "+i.Reason)
 	}
-	t.row("outcome", strings.TrimSpace(fmt.Sprintf("%s %s", i.Outcome, unlessZero(i.Status))))
+	outcome := i.Outcome
+	if i.Status != 0 {
+		outcome += fmt.Sprint(" ", i.Status)
+	}
+	t.row("outcome", outcome)
 	if i.FetchedAt != nil {
 		t.row("fetched at", i.FetchedAt.UTC().Format(time.RFC3339))
 	}
@@ -155,11 +159,4 @@ func pageLinksText(p inspect.PageLinks) string {
 		fmt.Fprintf(&b, " %q", a)
 	}
 	return b.String()
-}
-
-func unlessZero(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprint(n)
 }
