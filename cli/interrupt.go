@@ -106,14 +106,7 @@ func (l *left) unread(inputs []*input, current int, read int64) {
 	if current >= len(inputs) {
 		return
 	}
-	var size int64
-	for _, in := range inputs {
-		if in.size < 0 {
-			size = -1
-			break
-		}
-		size += in.size
-	}
+	size := sizeOf(inputs)
 	switch n := len(inputs) - current; {
 	case size >= 0:
 		l.add(1, fmt.Sprintf("%s of %s to read, in %s", progress.Bytes(max(size-read, 0)), progress.Bytes(size), count(n, "file")))

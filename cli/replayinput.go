@@ -21,6 +21,17 @@ type input struct {
 	reader *warc.Reader // once it was opened
 }
 
+// sizeOf returns the size of all inputs together; -1 if that of one is not known.
+func sizeOf(inputs []*input) (total int64) {
+	for _, in := range inputs {
+		if in.size < 0 {
+			return -1
+		}
+		total += in.size
+	}
+	return total
+}
+
 // findInputs checks all files first, so that a mistyped name stops the command before it
 // starts anything.
 func findInputs(args []string, stdin io.Reader) ([]*input, error) {

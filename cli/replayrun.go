@@ -121,16 +121,9 @@ func (r *replayRun) noteUnusable(err error) {
 func (r *replayRun) state() progress.State {
 	live := r.session.repo.Live()
 	s := progress.State{
-		Records: r.counts.Records.Load(), Bytes: r.counts.Bytes.Load(), Pages: r.loaded(), Of: len(r.inputs),
+		Records: r.counts.Records.Load(), Bytes: r.counts.Bytes.Load(), Pages: r.loaded(),
+		FilesDone: r.current(), Of: len(r.inputs), Size: sizeOf(r.inputs),
 		Latency: fromMS(live.FetchToSearchableMS.P50).Round(time.Microsecond), Backlog: totalRows(live.Backlog), Elsewhere: r.session.repo.Elsewhere(),
-	}
-	s.FilesDone = r.current()
-	for _, in := range r.inputs {
-		if in.size < 0 || s.Size < 0 {
-			s.Size = -1
-		} else {
-			s.Size += in.size
-		}
 	}
 	for _, o := range live.Observers {
 		s.Done += o.Rows
