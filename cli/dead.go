@@ -94,17 +94,17 @@ func pickLetters(r *repository.Repository, letters []notify.DeadLetter, args []s
 	}
 	known := len(args) == 0
 	for _, l := range letters {
-		known = known || l.Observer == args[0]
 		if len(args) > 0 && l.Observer != args[0] {
 			continue
 		}
-		if len(args) == 2 && l.Row != row && r.LetterRow(l) != args[1] {
-			continue
+		known = true
+		if len(args) < 2 || l.Row == row || r.LetterRow(l) == args[1] {
+			picked = append(picked, l)
 		}
-		picked = append(picked, l)
 	}
-	if backlog := r.Live().Backlog; !known {
-		if _, known = backlog[args[0]]; !known {
+	if !known {
+		backlog := r.Live().Backlog
+		if _, runs := backlog[args[0]]; !runs {
 			return nil, &usageError{reason: fmt.Sprintf("there is no observer %q; there are %s", args[0], strings.Join(slices.Sorted(maps.Keys(backlog)), ", ")), help: "indexer dead"}
 		}
 	}
