@@ -69,13 +69,9 @@ func (s *session) askAgain(ctx context.Context, urls []page.URL) error {
 // answerAgain makes URLs due in the process that holds the data directory. If that process
 // runs a crawler, a notification tells it.
 func answerAgain(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
-	var urls []page.URL
-	for _, arg := range req.Args {
-		u, err := parseURL(arg)
-		if err != nil {
-			return err
-		}
-		urls = append(urls, u)
+	urls, err := parseURLs(req.Args)
+	if err != nil {
+		return err
 	}
 	list, err := frontier.Again(ctx, r.DB(), urls, time.Now())
 	if errors.Is(err, frontier.ErrNoCrawl) {

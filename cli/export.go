@@ -143,15 +143,7 @@ func pagesToExport(format string, urls []string) ([]page.URL, error) {
 	case len(urls) > feed.MaxPages:
 		return nil, &usageError{reason: fmt.Sprintf("--url may be given %d times, not %d", feed.MaxPages, len(urls)), help: "indexer export"}
 	}
-	pages := make([]page.URL, 0, len(urls))
-	for _, raw := range urls {
-		u, err := parseURL(raw)
-		if err != nil {
-			return nil, err
-		}
-		pages = append(pages, u)
-	}
-	return pages, nil
+	return parseURLs(urls)
 }
 
 func (a *app) exportTo(ctx context.Context, output string, choice export.Choice, question string) error {

@@ -138,6 +138,17 @@ func parseURL(raw string) (page.URL, error) {
 	return "", &inputError{what: raw, reason: "not a valid URL: want one like https://example.com/"}
 }
 
+func parseURLs(list []string) ([]page.URL, error) {
+	urls := make([]page.URL, len(list))
+	for i, raw := range list {
+		var err error
+		if urls[i], err = parseURL(raw); err != nil {
+			return nil, err
+		}
+	}
+	return urls, nil
+}
+
 func inspectURL(ctx context.Context, r *repository.Repository, req control.Request, stdout, _ io.Writer) error {
 	if len(req.Args) != 1 && len(req.Args) != 2 {
 		return &usageError{reason: "inspect needs one URL"}
