@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -147,17 +147,16 @@ func pagesToExport(format string, urls []string) ([]page.URL, error) {
 }
 
 func (a *app) exportTo(ctx context.Context, output string, choice export.Choice, question string) error {
-	write := func(w io.Writer) error { return a.ask(ctx, a.request("export", question), w) }
-	if output == "" || output == "-" {
-		if _, tty := terminal(a.stdout); tty && choice.IsBinary() {
-			return &usageError{reason: choice.Format + " is a binary format and is not written to a terminal; name a file with --output", help: "indexer export"}
-		}
-		return write(a.stdout)
-	}
-	if info, err := os.Stat(output); err == nil && info.IsDir() {
+	if output != "-" && isDirectory(output) {
 		output = filepath.Join(output, choice.FileName())
 	}
-	return a.writeOutput(ctx, "indexer export", "--output", output, write)
+	binary := ""
+	if choice.IsBinary() {
+		binary = choice.Format + " is a binary format"
+	}
+	return a.writeOutput(ctx, "indexer export", "--output", cmp.Or(output, "-"), binary, func(w io.Writer) error {
+		return a.ask(ctx, a.request("export", question), w)
+	})
 }
 
 func exportTable(ctx context.Context, r *repository.Repository, req control.Request, stdout, stderr io.Writer) error {

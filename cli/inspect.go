@@ -115,10 +115,11 @@ func (a *app) inspect(ctx context.Context, raw string, f inspectFlags) error {
 	if err != nil {
 		return fmt.Errorf("inspect: %w", err)
 	}
+	ask := func(w io.Writer) error { return a.ask(ctx, a.request("inspect", raw, string(question)), w) }
 	if f.picture {
-		return a.saveScreenshot(ctx, f.screenshot, raw, string(question))
+		return a.writeOutput(ctx, "indexer inspect", "--screenshot", f.screenshot, "a screenshot is an image", ask)
 	}
-	return a.ask(ctx, a.request("inspect", raw, string(question)), a.stdout)
+	return ask(a.stdout)
 }
 
 func parseURL(raw string) (page.URL, error) {

@@ -58,17 +58,6 @@ func resourceText(r inspect.Resource) string {
 	return text
 }
 
-// saveScreenshot writes the screenshot of a page to a file, "-" for standard output.
-func (a *app) saveScreenshot(ctx context.Context, file, url, question string) error {
-	if file == "-" {
-		if _, tty := terminal(a.stdout); tty {
-			return &usageError{reason: "a screenshot is an image and is not written to a terminal; name a file with --screenshot", help: "indexer inspect"}
-		}
-		return a.ask(ctx, a.request("inspect", url, question), a.stdout)
-	}
-	return a.writeOutput(ctx, "indexer inspect", "--screenshot", file, func(w io.Writer) error { return a.ask(ctx, a.request("inspect", url, question), w) })
-}
-
 // sendScreenshot writes the screenshot that a request asks for.
 func sendScreenshot(ctx context.Context, r *repository.Repository, u page.URL, at snapshot.Moment, w io.Writer) error {
 	tx, err := snapshot.Past(ctx, r.DB(), at)

@@ -10,8 +10,15 @@ import (
 	"github.com/webindexer/indexer/repository"
 )
 
-// writeOutput writes the file that a flag of a command names.
-func (a *app) writeOutput(ctx context.Context, command, flag, output string, write func(io.Writer) error) error {
+// writeOutput writes to the file that a flag of a command names, "-" for standard output. If binary
+// says that the output is not text, it is not written to a terminal.
+func (a *app) writeOutput(ctx context.Context, command, flag, output, binary string, write func(io.Writer) error) error {
+	if output == "-" {
+		if _, tty := terminal(a.stdout); tty && binary != "" {
+			return &usageError{reason: binary + " and is not written to a terminal; name a file with " + flag, help: command}
+		}
+		return write(a.stdout)
+	}
 	if err := a.refuseOwn(command, flag, output); err != nil {
 		return err
 	}

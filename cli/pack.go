@@ -81,7 +81,10 @@ func (a *app) pack(ctx context.Context, paths []string, output string, opts site
 		}
 		return nil
 	}
-	if err := a.writePack(ctx, paths, output, write); err != nil {
+	if err := refuseInput(paths, output); err != nil {
+		return err
+	}
+	if err := a.writeOutput(ctx, "indexer pack", "--output", output, "a WARC file is binary", write); err != nil {
 		return err
 	}
 	if output == "-" {
@@ -94,8 +97,8 @@ func (a *app) pack(ctx context.Context, paths []string, output string, opts site
 // refuseInput returns an error if the output of pack is one of the texts, which it would replace.
 func refuseInput(paths []string, output string) error {
 	to, err := os.Stat(output)
-	if err != nil {
-		return nil // a new file; if it cannot be written, writing says why
+	if err != nil || output == "-" {
+		return nil // standard output, or a new file; if that cannot be written, writing says why
 	}
 	for _, path := range paths {
 		if from, err := os.Stat(path); err == nil && os.SameFile(from, to) {
@@ -103,20 +106,6 @@ func refuseInput(paths []string, output string) error {
 		}
 	}
 	return nil
-}
-
-// writePack writes to a file, "-" for standard output.
-func (a *app) writePack(ctx context.Context, paths []string, output string, write func(io.Writer) error) error {
-	if output != "-" {
-		if err := refuseInput(paths, output); err != nil {
-			return err
-		}
-		return a.writeOutput(ctx, "indexer pack", "--output", output, write)
-	}
-	if _, tty := terminal(a.stdout); tty {
-		return &usageError{reason: "a WARC file is binary and is not written to a terminal; name a file with --output", help: "indexer pack"}
-	}
-	return write(a.stdout)
 }
 
 func packOptions(from, until string) (o sites.PackOptions, err error) {
