@@ -189,7 +189,7 @@ func (s *session) read(ctx context.Context, hits []searchHit) ([]*candidate, err
 	var missing []*candidate
 	for i := range hits {
 		c := &candidate{record: hits[i].Source}
-		if c.content = s.cache.get(&c.record); c.content == nil {
+		if c.content, _ = s.cache.Get(c.contentKey()); c.content == nil {
 			missing = append(missing, c)
 		}
 		list = append(list, c)
@@ -236,7 +236,7 @@ func (s *session) fetch(ctx context.Context, list []*candidate) error {
 		if r.Seq != c.Seq { // it has just been replaced
 			c.record = *r
 		}
-		s.cache.add(&c.record, c.content)
+		s.cache.Add(c.contentKey(), c.content, c.size())
 	}
 	return nil
 }

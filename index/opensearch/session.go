@@ -10,13 +10,14 @@ import (
 	"github.com/webindexer/indexer/index/query"
 	"github.com/webindexer/indexer/index/search"
 	"github.com/webindexer/indexer/index/spelling"
+	"github.com/webindexer/indexer/internal/cache"
 )
 
 // Shard is the index on the server, for [search.NewShards], as its only shard: how the server
 // divides it does not matter here. It is safe for concurrent use.
 type Shard struct {
 	c        *client
-	cache    contents
+	cache    *cache.Cache[contentKey, *content]
 	repeated hostRepeats
 
 	completions completer
@@ -30,7 +31,7 @@ func OpenShard(a Address, o Options) (*Shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Shard{c: c, anchors: index.NewAnchorMatcher()}, nil
+	return &Shard{c: c, cache: cache.New[contentKey, *content](maxContents), anchors: index.NewAnchorMatcher()}, nil
 }
 
 // Name implements search.ShardSource.

@@ -51,7 +51,7 @@ var Arrows = []Arrow{
 	{"index/completion", []string{"index/analysis"}, "it completes what somebody types from a list of texts, wherever these are stored"},
 	{"index/search", []string{"page", "index/sketch", "index/analysis", "index/query", "index/snippet", "index/spelling", "index/completion", "index/postings", "internal/cache"}, "it asks shards and ranks what they find, whatever keeps the documents"},
 	{"index", []string{"page", "index/search", "index/sketch", "index/analysis", "index/query", "index/snippet", "index/spelling", "index/completion", "index/postings", "index/cksumvfs", "internal/cache"}, "the index files are read without the store, by processes that have no repository"},
-	{"index/opensearch", []string{"page", "index", "index/search", "index/analysis", "index/query", "index/sketch", "index/spelling"}, "the index on a search server; the only one that speaks its protocol"},
+	{"index/opensearch", []string{"page", "index", "index/search", "index/analysis", "index/query", "index/sketch", "index/spelling", "internal/cache"}, "the index on a search server; the only one that speaks its protocol"},
 	{"index/shardrpc", []string{"index/search", "internal/unanswered"}, "it carries the questions of a search between processes, and gRPC must not be linked where nobody asks"},
 	{"internal/rank", nil, "it solves a graph of numbers, whatever they stand for"},
 	{"verify/batch", []string{"page", "internal/rank"}, "the second opinion must share nothing with the observers but what a page is, and how a whole graph is solved"},
