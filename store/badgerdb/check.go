@@ -26,7 +26,7 @@ import (
 // It takes Badger's own lock too, because a version of the program without the mark has no
 // other.
 func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blobs) (next baseline, err error) {
-	release, locked, err := system.Lock(filepath.Join(dir, dirfile.Badger))
+	release, locked, err := system.Lock(badgerDir(dir))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return checkProgress(dir, m, 0, values, opts.Logger)
@@ -36,7 +36,7 @@ func checkFiles(dir string, m *mark, opts Options, verify *verifier, values *blo
 		return next, errs.InUse(dir)
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	files, err := dirfile.Matching(filepath.Join(dir, dirfile.Badger), "*")
+	files, err := dirfile.Matching(badgerDir(dir), "*")
 	if err != nil {
 		return next, err
 	}

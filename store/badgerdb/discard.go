@@ -8,8 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-
-	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 )
 
 // Badger counts in the file DISCARD how much of each file of the value log is waste. It
@@ -27,7 +25,7 @@ const (
 
 // checkDiscard removes the counts of waste if they are damaged, and says so.
 func checkDiscard(dir string, log Logger) error {
-	file := filepath.Join(dir, dirfile.Badger, "DISCARD")
+	file := filepath.Join(badgerDir(dir), "DISCARD")
 	b, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

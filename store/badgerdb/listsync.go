@@ -9,7 +9,6 @@ import (
 	"sync"
 	_ "unsafe" // for go:linkname
 
-	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/manifest"
 	"github.com/webindexer/indexer/store/badgerdb/internal/tablefile"
 )
@@ -77,8 +76,6 @@ func guardList(dir string, list *manifest.List, failed func(error)) *listGuard {
 	listGuards.Store(badgerDir(dir), g)
 	return g
 }
-
-func badgerDir(dir string) string { return filepath.Join(dir, dirfile.Badger) }
 
 // making is called before a compaction makes a table file with some keys. With none, it makes no file.
 func (g *listGuard) making(compactor int, keys uint64) {

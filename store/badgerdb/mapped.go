@@ -9,7 +9,6 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 
 	"github.com/webindexer/indexer/internal/sleep"
-	"github.com/webindexer/indexer/store/badgerdb/internal/dirfile"
 	"github.com/webindexer/indexer/store/badgerdb/internal/system"
 )
 
@@ -58,7 +57,7 @@ func (db *DB) unmapTables() (files int) {
 			held[table.IDToFilename(t.ID)] = true
 		}
 	}
-	dir, err := filepath.Abs(filepath.Join(db.dir, dirfile.Badger))
+	dir, err := filepath.Abs(badgerDir(db.dir))
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}

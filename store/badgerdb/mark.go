@@ -239,7 +239,7 @@ func (m *mark) sawValueLog(dir string) {
 // newestFile returns the greatest number that is, with the ending, the name of a file; 0
 // if there is none.
 func newestFile(dir, ending string) (greatest uint64, err error) {
-	files, err := dirfile.Matching(filepath.Join(dir, dirfile.Badger), "*"+ending)
+	files, err := dirfile.Matching(badgerDir(dir), "*"+ending)
 	if err != nil {
 		return 0, err
 	}
@@ -252,7 +252,7 @@ func newestFile(dir, ending string) (greatest uint64, err error) {
 }
 
 func valueLogFile(dir string, number uint64) string {
-	return filepath.Join(dir, dirfile.Badger, fmt.Sprintf("%06d%s", number, valueLogSuffix))
+	return filepath.Join(badgerDir(dir), fmt.Sprintf("%06d%s", number, valueLogSuffix))
 }
 
 // update writes the next slot. If the map cannot be written, because the disk is full or the

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -119,7 +118,7 @@ func (f *files) openBadger(dir string, opts Options, tables *tableGate) error {
 		return errors.Join(errs.Open(dir, err), m.close())
 	}
 	log := f.badgerLog(opts.Logger, tables, guardList(dir, m.list, f.failed.fail))
-	b, err := f.openManaged(badgerOptions(filepath.Join(dir, dirfile.Badger), opts, sizes, log))
+	b, err := f.openManaged(badgerOptions(badgerDir(dir), opts, sizes, log))
 	if err != nil {
 		return errors.Join(errs.Open(dir, err), m.close())
 	}
@@ -161,7 +160,7 @@ func resume(dir string, opts Options, verify *verifier, values *blobs) (*mark, e
 		return nil, err
 	}
 	if old == nil && format >= formatMarked {
-		if files, err := dirfile.Matching(filepath.Join(dir, dirfile.Badger), "*"); err != nil || len(files) > 0 {
+		if files, err := dirfile.Matching(badgerDir(dir), "*"); err != nil || len(files) > 0 {
 			return nil, errs.Corrupt(markFile(dir), "it is missing")
 		}
 	}
@@ -184,7 +183,7 @@ func resume(dir string, opts Options, verify *verifier, values *blobs) (*mark, e
 // process may be about to rename one.
 func removeLeftovers(dir string) error {
 	return errors.Join(dirfile.RemoveTemps(dir, markName), dirfile.RemoveTemps(dir, verifiedName), dirfile.RemoveTemps(dir, knownName), dirfile.RemoveTemps(dir, residentName),
-		dirfile.RemoveMatching(filepath.Join(dir, dirfile.Badger), probeFiles))
+		dirfile.RemoveMatching(badgerDir(dir), probeFiles))
 }
 
 // start reads what is kept in memory and starts the committer.
@@ -357,7 +356,7 @@ func (db *DB) closeBadger() error {
 	}
 	listGuards.Delete(badgerDir(db.dir))
 	// Badger does not report that it could not remove a log.
-	if err := dirfile.RemoveMatching(filepath.Join(db.dir, dirfile.Badger), "*"+memlog.Suffix); err != nil {
+	if err := dirfile.RemoveMatching(badgerDir(db.dir), "*"+memlog.Suffix); err != nil {
 		return err
 	}
 	list, err := manifest.Read(db.dir)

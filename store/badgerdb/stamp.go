@@ -38,6 +38,9 @@ const (
 	stampMaxLen  = 1 << 10
 )
 
+// badgerDir is the directory of Badger's files in that of a table.
+func badgerDir(dir string) string { return filepath.Join(dir, dirfile.Badger) }
+
 // checkStamp decides whether dir is a table that this version can open. It only
 // reads; fresh means that dir is missing or empty.
 func checkStamp(dir string) (fresh bool, err error) {

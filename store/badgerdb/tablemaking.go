@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -164,7 +163,7 @@ func (db *DB) closable() error {
 
 // unflushed returns a bound of what Badger writes when it writes out what is in memory.
 func (db *DB) unflushed() (n int64) {
-	files, err := dirfile.Matching(filepath.Join(db.dir, dirfile.Badger), "*"+memlog.Suffix)
+	files, err := dirfile.Matching(badgerDir(db.dir), "*"+memlog.Suffix)
 	if err != nil {
 		return 0
 	}
@@ -182,7 +181,7 @@ func (db *DB) leave(why error) error {
 	if !errors.Is(why, store.ErrNoSpace) {
 		why = fmt.Errorf("%w: %w", store.ErrUnwritable, why)
 	}
-	if _, err := os.Stat(filepath.Join(db.dir, dirfile.Badger)); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(badgerDir(db.dir)); errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("the directory and its contents were removed while it was open: %w", why)
 	}
 	return fmt.Errorf("data in memory cannot be written to table files; acknowledged writes are in the logs, and will be there when the directory is opened again: %w", why)

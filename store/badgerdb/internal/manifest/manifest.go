@@ -212,7 +212,7 @@ func (m *List) Mark() Mark {
 	return Mark{Bytes: int64(len(m.text)), Sum: crc32.Checksum(m.text, castagnoli), First: m.first()}
 }
 
-// first has the length and the checksum of the first record.
+// first is the checksum of the head of the first record: of its length and its checksum.
 func (m *List) first() uint32 {
 	return crc32.Checksum(m.text[min(len(m.text), header):min(len(m.text), header+recordHeader)], castagnoli)
 }
