@@ -91,10 +91,10 @@ func Compile(q string, inUse []*analysis.Stemmer, verbatim bool) (*Query, error)
 	}
 	c.dropSaidInFull()
 	c.Words = queryWords(c.Terms)
-	if c.empty() && (c.excluded != nil || !c.Fetched.Bounded()) {
-		if c.excluded != nil {
-			return nil, &UsageError{"the query only excludes; add a word, \"phrase\", site: or lang: to look for"}
-		}
+	switch {
+	case c.empty() && c.excluded != nil:
+		return nil, &UsageError{"the query only excludes; add a word, \"phrase\", site: or lang: to look for"}
+	case c.empty() && !c.Fetched.Bounded():
 		return nil, &UsageError{"the query has no words to look for"}
 	}
 	return &c.Query, nil
@@ -238,18 +238,19 @@ func newTerm(c clause, lang string, inUse []*analysis.Stemmer) (Term, bool) {
 	}
 	t.Stop = len(words) == 1 && !t.Required && analysis.IsStopWord(words[0], lang)
 	t.addSequences(words, stemmable, inUse)
-	if w := unhyphened(c.text); w != "" && c.kind == clauseWord {
+	if c.kind != clauseWord {
+		return t, true
+	}
+	if w := unhyphened(c.text); w != "" {
 		t.addSequences([]string{w}, []bool{true}, inUse)
 	}
-	if c.kind == clauseWord {
-		if letters, digits := numbered(words); digits != "" {
-			t.addSequences([]string{letters, digits}, []bool{false, false}, nil)
-		}
-		t.Address = versionInAddress(words)
-		t.Full = inFull(words, inUse)
-		if !t.Stop {
-			t.Otherwise = inOtherWords(words, inUse)
-		}
+	if letters, digits := numbered(words); digits != "" {
+		t.addSequences([]string{letters, digits}, []bool{false, false}, nil)
+	}
+	t.Address = versionInAddress(words)
+	t.Full = inFull(words, inUse)
+	if !t.Stop {
+		t.Otherwise = inOtherWords(words, inUse)
 	}
 	return t, true
 }
