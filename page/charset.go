@@ -156,7 +156,7 @@ func metaCharset(body []byte) string {
 	if !mentionsCharset(body) {
 		return ""
 	}
-	z := html.NewTokenizer(bytes.NewReader(body))
+	z := html.NewTokenizer(bytes.NewReader(trimTags(body)))
 	for offset := 0; ; offset += len(z.Raw()) {
 		switch z.Next() {
 		case html.ErrorToken:

@@ -268,22 +268,31 @@ func isFormatting(name []byte) bool {
 // readAttributes returns how many attributes a tag has, and how long they are. It gets the text after
 // the name.
 func readAttributes(tag []byte) (n, length int) {
-	for i := 0; i < len(tag); {
-		switch {
-		case tag[i] == '>':
-			return n, i
-		case endsName(tag[i]):
-			i++
-			continue
+	for {
+		start, end := nextAttribute(tag, length)
+		if start == end {
+			return n, start
 		}
-		n++
-		for i++; i < len(tag) && tag[i] != '=' && !endsName(tag[i]); i++ {
-		}
-		if i = skipSpace(tag, i); i < len(tag) && tag[i] == '=' {
-			i = skipValue(tag, skipSpace(tag, i+1))
-		}
+		n, length = n+1, end
 	}
-	return n, len(tag)
+}
+
+// nextAttribute returns where the first attribute from i on begins and ends. At the end of the tag it is empty.
+func nextAttribute(tag []byte, i int) (start, end int) {
+	for i < len(tag) && tag[i] != '>' && endsName(tag[i]) {
+		i++
+	}
+	if i == len(tag) || tag[i] == '>' {
+		return i, i
+	}
+	start = i
+	for i++; i < len(tag) && tag[i] != '=' && !endsName(tag[i]); i++ {
+	}
+	end = i
+	if i = skipSpace(tag, i); i < len(tag) && tag[i] == '=' {
+		end = skipValue(tag, skipSpace(tag, i+1))
+	}
+	return start, end
 }
 
 // skipValue returns the end of the attribute value that begins at i.

@@ -25,6 +25,7 @@ type visitor interface {
 // apart as it goes: the tree of a page with a million links has 350 MB, and what is collected comes on
 // top of it.
 func visit(body []byte, v visitor) {
+	body = trimTags(body)
 	n := parse(body)
 	if n == nil {
 		visitTags(body, v)
@@ -59,6 +60,7 @@ func parse(body []byte) *html.Node {
 
 // ParseTree returns the tree of a page, parsed as visit does. It may be very deep.
 func ParseTree(body []byte) *html.Node {
+	body = trimTags(body)
 	root := parse(body)
 	if root == nil {
 		root = &html.Node{Type: html.DocumentNode}
@@ -86,12 +88,13 @@ const (
 	mostSearching = 1 << 30  // of tags, and markers (isMarker) or the attributes of an <annotation-xml>
 )
 
-// mostTags bounds the tree of a page. A tag and its text have two nodes of 112 bytes.
+// mostTags bounds the tree of a page. A tag and its text have two nodes of 112 bytes. Three attributes count
+// as a tag.
 const mostTags = 2 << 20
 
 // takesLong reports whether x/net/html may take minutes or gigabytes for a page.
 //
-//   - A page with more than mostTags would have a tree of up to two gigabytes.
+//   - A page with more than mostTags, or as many attributes, would have a tree of up to two gigabytes.
 //   - For each further <html> or <body>, it goes through all attributes that the earlier ones have had:
 //     a page of a mebibyte of such tags takes about five minutes.
 //   - For a tag, it may go through all markers: two seconds for a mebibyte, half an hour for 32 MiB.
@@ -102,7 +105,7 @@ const mostTags = 2 << 20
 // Most pages have too few tags of any kind.
 func takesLong(body []byte) bool {
 	tags := bytes.Count(body, []byte{'<'})
-	if tags > mostTags {
+	if left := mostTags - tags; left < 0 || len(body)/2 > 3*left && hasManyAttributes(body, 3*left) {
 		return true
 	}
 	if tags*len(body) > mostCopying {

@@ -18,6 +18,7 @@ func asHTML(body []byte, contentType string) []byte {
 // closeEmpty writes an end tag for each element of XHTML that is empty by its slash alone, as in
 // <script src="a.js"/>: in HTML, the rest of the page would be in the script.
 func closeEmpty(body []byte) []byte {
+	body = trimTags(body)
 	out := make([]byte, 0, len(body)+len(body)/16)
 	z := html.NewTokenizer(bytes.NewReader(body))
 	for {
