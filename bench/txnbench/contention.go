@@ -130,9 +130,9 @@ type tally struct {
 	waits             []time.Duration
 }
 
-// increment increments counters drawn at random until stop is set.
+// increment increments counters drawn at random, one at least, until stop is set.
 func (t *tally) increment(ctx context.Context, c counters, n int, rng *rand.Rand, stop *atomic.Bool) error {
-	for !stop.Load() {
+	for done := false; !done; done = stop.Load() {
 		from := time.Now()
 		err := c.increment(ctx, rng.IntN(n))
 		t.waits = append(t.waits, time.Since(from))
