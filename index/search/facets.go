@@ -185,10 +185,7 @@ func bestDocuments(list []candidate, n int) (out []candidate) {
 		if len(out) >= n {
 			break
 		}
-		out = append(out, list[i])
-		if list[i].folded != nil {
-			out = append(out, *list[i].folded...)
-		}
+		out = append(append(out, list[i]), list[i].hidden()...)
 	}
 	return out
 }

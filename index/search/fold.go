@@ -86,9 +86,7 @@ func (s *search) fold(above, list []candidate) []candidate {
 				take(&shown, list[j])
 			}
 		}
-		if shown.folded != nil {
-			slices.SortStableFunc(*shown.folded, func(a, b candidate) int { return s.preferred(&a, &b) })
-		}
+		slices.SortStableFunc(shown.hidden(), func(a, b candidate) int { return s.preferred(&a, &b) })
 		out = append(out, shown)
 	}
 	return out
@@ -118,12 +116,18 @@ func take(into *candidate, c candidate) {
 	*into.folded = append(*into.folded, c)
 }
 
+// hidden returns what is folded into a candidate.
+func (c *candidate) hidden() []candidate {
+	if c.folded == nil {
+		return nil
+	}
+	return *c.folded
+}
+
 // countFolded counts what is folded into the results.
 func countFolded(results []candidate) (n int) {
 	for i := range results {
-		if list := results[i].folded; list != nil {
-			n += len(*list)
-		}
+		n += len(results[i].hidden())
 	}
 	return n
 }
@@ -206,12 +210,10 @@ func (c *candidate) tell(o *candidate) string {
 
 // alsoOf lists what is folded into a hit.
 func (c *candidate) alsoOf() []Also {
-	if c.folded == nil {
-		return nil
-	}
 	var list []Also
-	for i := range *c.folded {
-		o := &(*c.folded)[i]
+	hidden := c.hidden()
+	for i := range hidden {
+		o := &hidden[i]
 		list = append(list, Also{URL: string(o.url), Title: o.title, Label: c.tell(o), Similar: !c.alike(o)})
 	}
 	return list

@@ -131,10 +131,8 @@ func without(list, seen []candidate) []candidate {
 	urls := make(map[page.URL]bool, len(seen))
 	for i := range seen {
 		urls[seen[i].url] = true
-		if seen[i].folded != nil {
-			for _, c := range *seen[i].folded {
-				urls[c.url] = true
-			}
+		for _, c := range seen[i].hidden() {
+			urls[c.url] = true
 		}
 	}
 	return slices.DeleteFunc(list, func(c candidate) bool { return urls[c.url] })
