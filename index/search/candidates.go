@@ -86,9 +86,9 @@ func (s *search) addPartial(ctx context.Context, t *tier) error {
 // found, it drops one condition after the other: that stop words and common words do not
 // count, that words are needed besides phrases and operators, and finally the phrases and
 // operators. A part of the query that no document has must not hide what the rest would find.
-func (s *search) filled(ctx context.Context, found []candidate, err error) ([]candidate, error) {
-	if err != nil || s.res.AllWords >= FillBelow || len(s.c.Terms) == 0 {
-		return found, err
+func (s *search) filled(ctx context.Context, found []candidate) ([]candidate, error) {
+	if s.res.AllWords >= FillBelow || len(s.c.Terms) == 0 {
+		return found, nil
 	}
 	n := s.deep() + FillBelow
 	if s.partial > 0 {

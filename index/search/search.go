@@ -74,8 +74,11 @@ func newSearch(from *fanout, n *Names, c *query.Query, opts *Options, q string) 
 // documents with some of the words, which are then not needed.
 func (s *search) run(ctx context.Context, inUse []*analysis.Stemmer) ([]candidate, error) {
 	found, err := s.withAll(ctx)
-	if err != nil || s.res.AllWords > suggestRare || len(s.c.Terms) == 0 || s.opts.NoSuggestion {
-		return s.filled(ctx, found, err)
+	if err != nil {
+		return nil, err
+	}
+	if s.res.AllWords > suggestRare || len(s.c.Terms) == 0 || s.opts.NoSuggestion {
+		return s.filled(ctx, found)
 	}
 	meant, err := s.suggest(ctx, inUse)
 	if err != nil {
@@ -87,7 +90,7 @@ func (s *search) run(ctx context.Context, inUse []*analysis.Stemmer) ([]candidat
 	if s.res.AllWords == 0 && meant.documents > 0 && !s.opts.Verbatim {
 		return s.instead(ctx, meant.query, inUse)
 	}
-	found, err = s.filled(ctx, found, nil)
+	found, err = s.filled(ctx, found)
 	switch {
 	case err != nil || s.res.Total > 0:
 	case meant.query != "" && !s.opts.Verbatim:
@@ -106,7 +109,10 @@ func (s *search) instead(ctx context.Context, text string, inUse []*analysis.Ste
 	}
 	other := newSearch(s.from, s.names, c, s.opts, s.res.Query)
 	found, err := other.withAll(ctx)
-	if found, err = other.filled(ctx, found, err); err != nil || other.res.Total == 0 {
+	if err == nil {
+		found, err = other.filled(ctx, found)
+	}
+	if err != nil || other.res.Total == 0 {
 		return found, err
 	}
 	other.res.Suggestion, other.res.ShowingFor = text, text
