@@ -56,8 +56,7 @@ func (l *writerLock) release() error {
 func sqliteCode(err error) int { return extendedCode(err) & 0xFF }
 
 func extendedCode(err error) int {
-	var e *sqlite.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code()
 	}
 	return 0

@@ -58,7 +58,7 @@ func (r *Reader) Complete(ctx context.Context, q search.CompletionQuestion) ([]s
 
 // explain says what failed on which index, unless the question is at fault.
 func (v *View) explain(what string, err error) error {
-	if usage := (*search.UsageError)(nil); err == nil || errors.As(err, &usage) || errors.Is(err, search.ErrNotIndexed) {
+	if _, usage := errors.AsType[*search.UsageError](err); err == nil || usage || errors.Is(err, search.ErrNotIndexed) {
 		return err
 	}
 	return explain(v.dir, v.path, what, err)

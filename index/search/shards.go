@@ -113,11 +113,11 @@ func (s *Shards) use(ctx context.Context, do func(context.Context, *fanout) erro
 		}
 		err := do(ctx, newFanout(sessions...))
 		closed := closeSessions(sessions)
-		var of *shardError
+		of, ofShard := errors.AsType[*shardError](err)
 		switch {
 		case err == nil && closed == nil:
 			return missing, nil
-		case ctx.Err() != nil || !errors.As(err, &of):
+		case ctx.Err() != nil || !ofShard:
 			return missing, errors.Join(err, closed)
 		}
 		drop(of.shard, errors.Join(of.error, closed))

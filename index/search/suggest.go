@@ -51,7 +51,7 @@ func (s *search) suggest(ctx context.Context, inUse []*analysis.Stemmer) (out su
 		out.query = out.query[:w.at] + w.word + out.query[w.at+len(w.typed):]
 	}
 	c, err := query.Compile(out.query, inUse, s.opts.Verbatim)
-	if usage := (*UsageError)(nil); errors.As(err, &usage) {
+	if _, usage := errors.AsType[*UsageError](err); usage {
 		return suggestion{}, nil
 	} else if err != nil {
 		return suggestion{}, err
