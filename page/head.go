@@ -10,7 +10,8 @@ import (
 // directives are what a page says about itself in elements that are not shown.
 // References are kept as written and resolved afterwards.
 type directives struct {
-	lang       string // of <html>
+	lang       string // of <html>, the first one in a page without a tree
+	hasLang    bool
 	baseRef    string // first <base href>
 	hasBase    bool
 	canonicals []string
@@ -28,8 +29,8 @@ type directives struct {
 func (d *directives) read(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Html:
-		if lang, ok := anyAttribute(n, "lang"); ok {
-			d.lang = lang
+		if lang, ok := attribute(n, "lang"); ok && !d.hasLang && n.Namespace == "" {
+			d.lang, d.hasLang = lang, true
 		}
 	case atom.Base:
 		if ref, ok := anyAttribute(n, "href"); ok && !d.hasBase {
