@@ -59,6 +59,12 @@ func TestHasManyAttributes(t *testing.T) {
 	if !hasManyAttributes([]byte(strings.Repeat("<p a='", 99)), 1000) {
 		t.Error("tags in values have few attributes")
 	}
+	// A page of them is read without x/net/html.
+	for attributes, long := range map[string]bool{" a b c d e f g h i j k l": true, " a b c d e f g h i=jklm": false} {
+		if got := takesLong([]byte(strings.Repeat("<p"+attributes+">", mostTags/4))); got != long {
+			t.Errorf("%s: %t", attributes, got)
+		}
+	}
 }
 
 // longestTag returns the largest number of attributes of a tag, and the name of the last start tag.

@@ -38,7 +38,8 @@ const MaxAnchorLength = 256
 //	     brackets, as in "[::1]]", is none; hidden text and ends of blocks more than 256 elements deep
 //	14   bases with escapes in escapes; scripts of types that only begin like JavaScript;
 //	     implied ends of elements in pages nested very deeply, and in those with millions of tags
-//	15   pages with millions of attributes; <html lang> in SVG, or in the body of a page nested very deeply
+//	15   pages with millions of attributes, or with very many end tags that have no element;
+//	     <html lang> in SVG, or in the body of a page nested very deeply
 const InterpretVersion = 15
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section

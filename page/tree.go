@@ -100,6 +100,7 @@ const mostTags = 2 << 20
 //   - For a tag, it may go through all markers: two seconds for a mebibyte, half an hour for 32 MiB.
 //   - For each tag, text and comment in an <annotation-xml>, it may go through all attributes of that: eight
 //     seconds for half a mebibyte, hours for 32 MiB.
+//   - For an end tag, it may go through all open elements (endtags.go).
 //   - For the memory, see formatting.go.
 //
 // Most pages have too few tags of any kind.
@@ -114,7 +115,7 @@ func takesLong(body []byte) bool {
 		}
 	}
 	return tags*tags > mostSearching && tags*countTags(body, isMarker) > mostSearching ||
-		tags*len(body)/2 > mostSearching && searchesAnnotations(body, tags) || takesMuch(body, tags)
+		tags*len(body)/2 > mostSearching && searchesAnnotations(body, tags) || searchesStart(body) || takesMuch(body, tags)
 }
 
 // countTags counts the tags of some kind. is gets the text after a "<".
