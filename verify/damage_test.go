@@ -147,16 +147,23 @@ func edit[T any](f *fixture, row string, c txn.Column, decode func([]byte) (T, e
 // editFile changes the document of y in the index files.
 func (f *fixture) editFile(change func(*index.Document)) {
 	f.t.Helper()
+	f.editFileOf(urlY, func(c *index.Change) { change(c.Doc) })
+}
+
+// editFileOf changes what the index files have of a URL.
+func (f *fixture) editFileOf(u page.URL, change func(*index.Change)) {
+	f.t.Helper()
 	reader, err := index.OpenReader(f.dir)
 	f.must(err)
 	defer reader.Close()
-	d, found, err := reader.Document(f.t.Context(), string(urlY))
+	d, found, err := reader.Document(f.t.Context(), string(u))
 	if err != nil || !found {
 		f.t.Fatal(found, err)
 	}
 	d.Seq += 1 << 40
-	change(&d)
-	f.must(f.files.Apply(f.t.Context(), []index.Change{index.Upsert(&d)}))
+	c := index.Upsert(&d)
+	change(&c)
+	f.must(f.files.Apply(f.t.Context(), []index.Change{c}))
 }
 
 const (
@@ -180,6 +187,9 @@ func (f *fixture) keyOf(row string) page.ContentKey {
 func (f *fixture) member(u page.URL, eligible bool) string {
 	return schema.MemberRow(f.keyOf(rowY), schema.MemberInfo{URL: u, Eligible: eligible})
 }
+
+// oneMain is the outline of a text whose first byte is its main part.
+var oneMain = (&page.Outline{Main: []page.Range{{Start: 0, End: 1}}}).Encode()
 
 // damages are changes of the fixture, with the exact differences that verify must
 // report: each as "table row column". KEY means the cluster of y, NONE that of z, which
@@ -238,6 +248,9 @@ var damages = []struct {
 	{"language", func(f *fixture) {
 		edit(f, rowX, schema.Text, schema.DecodeText, schema.StoredText.Encode, func(s *schema.StoredText) { s.Language = "de" })
 	}, []string{"doc https://a.example/x text (language)"}},
+	{"outline", func(f *fixture) {
+		edit(f, rowX, schema.Text, schema.DecodeText, schema.StoredText.Encode, func(s *schema.StoredText) { s.Outline = oneMain })
+	}, []string{"doc https://a.example/x text (outline)"}},
 	{"text gone", func(f *fixture) { f.set(rowX, schema.Text, nil) }, []string{"doc https://a.example/x text"}},
 	{"text of nothing", func(f *fixture) { f.set(rowNew, schema.Text, schema.StoredText{Title: "N"}.Encode()) },
 		[]string{"doc https://a.example/new text"}},
@@ -350,6 +363,7 @@ var damages = []struct {
 	{"file: title, language", func(f *fixture) { f.editFile(func(d *index.Document) { d.Title, d.Language = "W", "de" }) },
 		[]string{"index files https://a.example/y title", "index files https://a.example/y language"}},
 	{"file: text", func(f *fixture) { f.editFile(func(d *index.Document) { d.Text += " more" }) }, []string{"index files https://a.example/y text"}},
+	{"file: outline", func(f *fixture) { f.editFile(func(d *index.Document) { d.Outline = oneMain }) }, []string{"index files https://a.example/y outline"}},
 	{"file: members", func(f *fixture) { f.editFile(func(d *index.Document) { d.Members = d.Members[:1] }) },
 		[]string{"index files https://a.example/y members"}},
 	{"file: numbers", func(f *fixture) { f.editFile(func(d *index.Document) { d.MembersTotal++; d.Inlinks-- }) },
@@ -369,6 +383,15 @@ var damages = []struct {
 		state := f.get(rowX, schema.State)
 		f.must(f.rig.Tamper(f.t.Context(), func(tx *txn.Txn) error { tx.Set(rowX, schema.State, state); return nil }))
 	}, []string{"url https://a.example/x state (seen by cluster)"}},
+	{"written again, unseen", func(f *fixture) {
+		state := f.get(rowX, schema.State)
+		f.set(rowX, schema.State, state)
+		f.must(f.rig.Tamper(f.t.Context(), func(tx *txn.Txn) error { tx.Set(rowX, schema.State, state); return nil }))
+	}, []string{"url https://a.example/x state (seen by cluster)"}},
+	{"body gone", func(f *fixture) { f.set(rowZ, schema.Body, nil) }, []string{
+		"body https://a.example/z body", "url https://a.example/z state", "url https://a.example/z walk (cluster)",
+		"doc https://a.example/z text (title)", "doc https://a.example/z text (text)", "member NONE https://a.example/z", "member e3b0c44298fc https://a.example/z",
+	}},
 }
 
 // TestDamage: each kind of damage is found, named by table, row and column, and
