@@ -117,8 +117,13 @@ var formatters = map[txn.Column]func([]byte) (string, error){
 		t, err := schema.DecodeText(b)
 		return fmt.Sprintf("%q %q %.12q", t.Title, t.Language, t.Text), err
 	},
-	schema.Links:    formatLinks,
-	schema.Inverted: formatLinks,
+	schema.Links:     formatLinks,
+	schema.Inverted:  formatLinks,
+	schema.Inverting: formatLinks,
+	schema.Inversion: func(b []byte) (string, error) {
+		s, err := schema.DecodeInversion(b)
+		return fmt.Sprintf("old links from part %d, %d; new ones from part %d, %d", s.Old.Part, s.Old.Index, s.Now.Part, s.Now.Index), err
+	},
 	schema.State: func(b []byte) (string, error) {
 		s, err := schema.DecodeURLState(b)
 		return formatState(s), err
@@ -146,7 +151,7 @@ var formatters = map[txn.Column]func([]byte) (string, error){
 		return fmt.Sprintf("rank %.4g of %d inlinks with %.4g, %.4g to %d edges", m.Rank, m.Inlinks, m.In, m.Pushed, m.Out), err
 	},
 	schema.Edges: func(b []byte) (string, error) {
-		e, err := schema.DecodeEdges(b)
+		e, _, err := schema.DecodeEdgePart(b)
 		list := make([]string, len(e.Targets))
 		for i, row := range e.Targets {
 			list[i] = formatRow(schema.GroupRank, row)
@@ -181,6 +186,7 @@ var formatters = map[txn.Column]func([]byte) (string, error){
 }
 
 func formatValue(c txn.Column, b []byte) (string, error) {
+	c.Name, _, _ = strings.Cut(c.Name, "/") // further parts are like the first
 	if format, ok := formatters[c]; ok {
 		return format(b)
 	}
@@ -197,7 +203,7 @@ func formatURLs(b []byte) (string, error) {
 }
 
 func formatLinks(b []byte) (string, error) {
-	groups, err := schema.DecodeLinks(b)
+	groups, _, err := schema.DecodeLinkPart(b)
 	list := make([]string, len(groups))
 	for i, g := range groups {
 		list[i] = fmt.Sprintf("%s %q", Short(g.Target), g.Anchors)
