@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/webindexer/indexer/internal/sharedtest"
@@ -244,30 +245,35 @@ func TestBrokenGivesBack(t *testing.T) {
 // those of the runs that were under way, so that as many runs as before can begin, and the next
 // drain ends.
 func TestDrainGivesUp(t *testing.T) {
-	m := newFleet(t).join(Options{})
-	if held, err := m.Take(t.Context(), Want{Name: "s0"}); err != nil || !held {
-		t.Fatal(held, err)
-	}
-	r, err := m.Enter(t.Context(), "s0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := errors.New("others may consider this process dead")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(ended)
-	if err := m.drain(ctx, "s0"); !errors.Is(err, ended) {
-		t.Fatalf("drained beside a run: %v", err)
-	}
-	r.Leave()
-	if n := len(m.held["s0"].free); n != fences {
-		t.Fatalf("%d of %d fences are free", n, fences)
-	}
-	if err := m.drain(t.Context(), "s0"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Enter(t.Context(), "s0"); !errors.Is(err, notify.ErrNotHeld) {
-		t.Fatalf("a run began under a lease that was drained: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		m := newFleet(t).join(Options{})
+		if held, err := m.Take(t.Context(), Want{Name: "s0"}); err != nil || !held {
+			t.Fatal(held, err)
+		}
+		r, err := m.Enter(t.Context(), "s0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := errors.New("others may consider this process dead")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			synctest.Wait() // until it has all other fences
+			cancel(ended)
+		}()
+		if err := m.drain(ctx, "s0"); !errors.Is(err, ended) {
+			t.Fatalf("drained beside a run: %v", err)
+		}
+		r.Leave()
+		if n := len(m.held["s0"].free); n != fences {
+			t.Fatalf("%d of %d fences are free", n, fences)
+		}
+		if err := m.drain(t.Context(), "s0"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.Enter(t.Context(), "s0"); !errors.Is(err, notify.ErrNotHeld) {
+			t.Fatalf("a run began under a lease that was drained: %v", err)
+		}
+	})
 }
 
 // TestBalanceBesideOthers: a process performs the tasks of the leases that it holds, leaves those of

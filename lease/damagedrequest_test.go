@@ -40,10 +40,10 @@ func TestDamagedRequest(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t)
 			asker := f.join(Options{})
-			asker.request(t, "x", "a") // the first that the holder reads
-			damage(f, requestPrefix+"a", func(c txn.Column) {
+			asker.request(t, "x", "0") // the first that the holder reads
+			damage(f, requestPrefix+"0", func(c txn.Column) {
 				_, err := asker.db.Run(t.Context(), func(tx *txn.Txn) error {
-					tx.Set(requestPrefix+"a", c, []byte("?"))
+					tx.Set(requestPrefix+"0", c, []byte("?"))
 					return nil
 				})
 				if err != nil {
@@ -59,7 +59,7 @@ func TestDamagedRequest(t *testing.T) {
 			if got, err := asker.ask(t.Context(), Question{}); err != nil || got != "7" {
 				t.Errorf("%s, %v", got, err)
 			}
-			if err := <-named; !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "request/a") {
+			if err := <-named; !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), "request/0") {
 				t.Errorf("the damage is not named: %v", err)
 			}
 			f.stop(h, asker)
