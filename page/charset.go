@@ -9,7 +9,9 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
 )
 
@@ -42,6 +44,9 @@ func decode(body []byte, contentType string, k kind) []byte {
 	}
 	if m, ok := e.(*charmap.Charmap); ok {
 		return decodeCharmap(m, body)
+	}
+	if e == japanese.ShiftJIS || e == traditionalchinese.Big5 {
+		return decodeDoubleByte(e, body)
 	}
 	text, err := e.NewDecoder().Bytes(body)
 	if err != nil {
