@@ -13,8 +13,10 @@ func (s State) line(elapsed time.Duration) string {
 	if s.Phase == "" {
 		parts = []string{s.reading()}
 	}
+	latency := s.Latency
 	if left, ok := s.remaining(elapsed); ok {
 		parts = append(parts, Duration(left)+" left")
+		latency = min(latency, elapsed+left) // both are estimates, and no page waits longer than all the work takes
 	}
 	if s.Phase == "" && s.Of > 1 {
 		parts = append(parts, fmt.Sprintf("file %d/%d", min(s.FilesDone+1, s.Of), s.Of))
@@ -24,8 +26,8 @@ func (s State) line(elapsed time.Duration) string {
 	if !s.Elsewhere {
 		parts = append(parts, fmt.Sprintf("backlog %d", s.Backlog))
 	}
-	if s.Latency > 0 {
-		parts = append(parts, "searchable in "+Duration(s.Latency))
+	if latency > 0 {
+		parts = append(parts, "searchable in "+Duration(latency))
 	}
 	return strings.Join(parts, "  ")
 }

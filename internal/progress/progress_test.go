@@ -67,6 +67,14 @@ func TestLongEstimate(t *testing.T) {
 	}
 }
 
+// The latency of waiting pages is an estimate, too. It must not exceed that of the whole work.
+func TestLongLatency(t *testing.T) {
+	s := State{Phase: "everything is loaded", Backlog: 50, Done: 100, Latency: 5 * time.Minute}
+	if line := s.line(40 * time.Second); !strings.Contains(line, "20s left") || !strings.Contains(line, "searchable in 1m0s") {
+		t.Errorf("shown: %s", line)
+	}
+}
+
 func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", 850 * time.Nanosecond: "1µs", 1234 * time.Microsecond: "1ms", 1249 * time.Millisecond: "1.2s",
