@@ -2,6 +2,7 @@ package observers
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,7 +31,9 @@ func TestTracker(t *testing.T) {
 			if n == 51 {
 				half = time.Now()
 			}
-			time.Sleep(time.Duration(n) * time.Millisecond)
+			time.Sleep(time.Duration(n-1) * time.Millisecond)
+			tr.Loaded(row) // it changes again before it is found
+			time.Sleep(time.Millisecond)
 			tr.searchable([]string{"unknown", row, row})
 		}
 		tr.Loaded("never")
@@ -51,8 +54,9 @@ func TestTracker(t *testing.T) {
 		time.Sleep(time.Second)
 		quiet := time.Now()
 		tr.Loaded("late")
-		if tr.ForgetBefore(quiet); tr.Waiting() != 1 {
-			t.Errorf("once nothing was left to do, %d wait; want the one that was loaded since", tr.Waiting())
+		tr.Loaded("later")
+		if tr.ForgetBefore(quiet); tr.Waiting() != 2 {
+			t.Errorf("once nothing was left to do, %d wait; want the two that were loaded since", tr.Waiting())
 		}
 		if len(watched) != 100 || watched[6] != "row7 7ms" {
 			t.Errorf("watched %d, the seventh %v", len(watched), watched[6:7])
@@ -137,6 +141,16 @@ func TestTrackerForgets(t *testing.T) {
 		want := Latency{P50: time.Millisecond, P95: time.Millisecond, P99: time.Millisecond, N: 5 * trackedSamples / 2}
 		if l := tr.Latency(); l != want {
 			t.Errorf("latency %+v, want %+v", l, want)
+		}
+		tr.Loaded("last")
+		time.Sleep(time.Hour)
+		tr.searchable([]string{"last"})
+		found := tr.Found(time.Time{})
+		if len(found) != trackedSamples || found[0].Took != time.Millisecond || found[trackedSamples-1].Took != time.Hour {
+			t.Errorf("%d samples, the last is %+v", len(found), found[len(found)-1])
+		}
+		if !slices.IsSortedFunc(found, func(a, b Found) int { return a.At.Compare(b.At) }) {
+			t.Error("the samples are not in the order in which they were found")
 		}
 	})
 }

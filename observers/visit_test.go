@@ -35,7 +35,7 @@ func testVisits(t *testing.T, limits observers.Limits) {
 	}
 	for i := 10; i < 15; i++ { // nothing leads to 6
 		r.load(pageAt(numbered(i), 1, fmt.Sprint("source ", i), fmt.Sprintf(
-			"<area href=%q alt=one><area href=%q alt=two><area href=%q alt=one>", numbered(i%6), numbered(i%6), numbered((i+3)%6))))
+			"<area href=%[1]q alt=one><area href=%[1]q alt=two><area href=%[1]q alt=three><area href=%[2]q alt=one>", numbered(i%6), numbered((i+3)%6))))
 	}
 	r.settle()
 	tx, err := r.DB.Begin(t.Context())
@@ -51,12 +51,13 @@ func testVisits(t *testing.T, limits observers.Limits) {
 	if err != nil || head.Members != 7 || head.Canonical == "" || head.Text.Text == "" || head.FetchedAt.IsZero() || head.Rank <= 7*0.15 {
 		t.Errorf("head %+v, %v", head, err)
 	}
-	members := visit(t, tx, 100, func(tx *txn.Txn, from observers.Cursor, limit int, add func(string)) (observers.Cursor, error) {
+	inCluster := func(tx *txn.Txn, from observers.Cursor, limit int, add func(string)) (observers.Cursor, error) {
 		return observers.VisitMembers(t.Context(), tx, way.Cluster, from, limit, func(m schema.MemberInfo) error {
 			add(string(m.URL))
 			return nil
 		})
-	})
+	}
+	members := visit(t, tx, 100, inCluster)
 	if len(members) != 7 || members[0] != "https://n.example/0" {
 		t.Errorf("members %q", members)
 	}
@@ -64,7 +65,7 @@ func testVisits(t *testing.T, limits observers.Limits) {
 		return observers.VisitClusterInlinks(t.Context(), tx, way.Cluster, from, limit, adder(add))
 	}
 	all := visit(t, tx, 100, cluster)
-	if len(all) != 15 || !slices.IsSorted(all) {
+	if len(all) != 20 || !slices.IsSorted(all) {
 		t.Errorf("%d inlinks %q", len(all), all)
 	}
 	if _, err := observers.VisitMembers(t.Context(), tx, way.Cluster, "?", 1, nil); !errors.Is(err, observers.ErrCursor) {
@@ -73,10 +74,30 @@ func testVisits(t *testing.T, limits observers.Limits) {
 	if _, err := observers.VisitClusterInlinks(t.Context(), tx, way.Cluster, "AAAAgA", 1, nil); !errors.Is(err, observers.ErrCursor) {
 		t.Errorf("a cursor that is none: %v", err)
 	}
-	for limit := 1; limit < 20; limit++ {
+	for limit := 1; limit < 25; limit++ {
+		if list := visit(t, tx, limit, inCluster); !slices.Equal(list, members) {
+			t.Errorf("in pages of %d: %q, want %q", limit, list, members)
+		}
 		if list := visit(t, tx, limit, cluster); !slices.Equal(list, all) {
 			t.Errorf("in pages of %d: %q, want %q", limit, list, all)
 		}
+	}
+
+	// A link that has lost anchors between two pages: the rest is still visited once.
+	next, err := cluster(tx, "", 2, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.load(pageAt(numbered(12), 2, "source 12", fmt.Sprintf("<area href=%q alt=one><area href=%q alt=one>", numbered(0), numbered(3))))
+	r.settle()
+	later, err := r.DB.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer later.Rollback()
+	var rest []string
+	if _, err := cluster(later, next, 100, func(s string) { rest = append(rest, s) }); err != nil || !slices.Equal(rest, all[3:]) {
+		t.Errorf("after a change: %q, %v; want %q", rest, err, all[3:])
 	}
 }
 
