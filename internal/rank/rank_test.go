@@ -202,6 +202,16 @@ func TestErrors(t *testing.T) {
 	if _, err := Build(2, fickle); err == nil {
 		t.Error("edges that change are accepted")
 	}
+	passes := 0
+	fewer := func(yield func(uint32, uint32) bool) {
+		if passes++; passes == 1 && !yield(1, 0) {
+			return
+		}
+		yield(0, 1)
+	}
+	if _, err := Build(2, fewer); err == nil {
+		t.Error("edges that become fewer are accepted")
+	}
 	g, err := Build(2, pairs([][2]uint32{{0, 1}}))
 	if err != nil {
 		t.Fatal(err)

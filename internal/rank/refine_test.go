@@ -154,6 +154,36 @@ func TestOutGraph(t *testing.T) {
 	}
 }
 
+// TestLongList: a list is read, whatever the first byte of its length is.
+func TestLongList(t *testing.T) {
+	for _, n := range []uint32{127, 128, 129, 256} {
+		g, want := NewOutGraph(int(n)), make([]uint32, n)
+		for i := range want {
+			want[i] = uint32(i)
+		}
+		g.Set(0, slices.Clone(want))
+		for _, got := range g.Edges() {
+			if !slices.Equal(got, want) {
+				t.Errorf("%d edges become %v", n, got)
+			}
+		}
+	}
+}
+
+// TestDamagedOutGraph: a stored graph with an edge to no node is refused.
+func TestDamagedOutGraph(t *testing.T) {
+	for _, b := range [][]byte{
+		{2, 1, 4, 0}, // from 0 to 2, of two nodes
+		{2, 0, 1, 3}, // from 1 to -1
+		{2, 1},       // no list
+		{2, 1, 0x80}, // half a target
+	} {
+		if g, _, ok := DecodeOutGraph(b); ok {
+			t.Errorf("%v is read as a graph with %d nodes", b, g.Nodes())
+		}
+	}
+}
+
 // FuzzDecodeOutGraph reads anything as a graph: it fails, or the graph can be walked.
 func FuzzDecodeOutGraph(f *testing.F) {
 	f.Add(outGraph(3, [][2]uint32{{0, 1}, {0, 2}, {2, 0}}).Append(nil))
