@@ -21,7 +21,7 @@ func someEntries() []FrontierEntry {
 			Time: milli.Add(time.Duration(i%3) * time.Hour), Status: 200 + i, Effect: VisitEffect(i % 6), Bytes: int64(i) << 20, Took: time.Duration(i) * time.Second,
 		})
 	}
-	return []FrontierEntry{{}, {Depth: 3, Weight: 2}, {State: EntryDone, Visits: 1, History: []PastVisit{{Time: milli, Status: 304, Effect: VisitNotModified}}}, full}
+	return []FrontierEntry{{}, {Depth: 3, Weight: 2}, {Claim: milli}, {State: EntryDone, Visits: 1, History: []PastVisit{{Time: milli, Status: 304, Effect: VisitNotModified}}}, full}
 }
 
 // TestOldEntry: an entry that a version without weights and histories wrote is read.

@@ -216,3 +216,49 @@ func TestStorableTime(t *testing.T) {
 		}
 	}
 }
+
+// TestNewer: of two fetches the later one is newer, in whatever zone its time is, and of two with the same
+// time the one with the greater digest.
+func TestNewer(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	later := at.Add(time.Nanosecond)
+	small, great := FetchStamp{Time: at, Sum: [32]byte{0: 1}}, FetchStamp{Time: at.In(time.FixedZone("", 3600)), Sum: [32]byte{31: 1, 0: 1}}
+	list := []FetchStamp{small, great, {Time: later}, {Time: later, Sum: [32]byte{9}}} // ascending
+	for i, a := range list {
+		for j, b := range list {
+			if got := a.Newer(b); got != (i > j) {
+				t.Errorf("%+v is newer than %+v: %t", a, b, got)
+			}
+		}
+	}
+}
+
+// TestFormIsOwn: what was decoded does not change when another value is decoded.
+func TestFormIsOwn(t *testing.T) {
+	want := StoredForm{HTML: bytes.Repeat([]byte("one"), 100)}
+	got, err := DecodeForm(want.Encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	inBuffer(func(empty []byte) []byte { // as the next one does
+		clear(empty[:cap(empty)])
+		return empty
+	})
+	if !bytes.Equal(got.HTML, want.HTML) {
+		t.Errorf("the form is now %.20q", got.HTML)
+	}
+}
+
+// TestGroupLinks: links are in the order of their targets and anchors, and the caller's list stays as it is.
+func TestGroupLinks(t *testing.T) {
+	links := []page.Link{{Target: "b", Anchor: "2"}, {Target: "a", Anchor: "3"}, {Target: "b", Anchor: "1"}, {Target: "a", Anchor: "0"}}
+	before := slices.Clone(links)
+	got := GroupLinks(links)
+	if want := []TargetLinks{{"a", []string{"0", "3"}}, {"b", []string{"1", "2"}}}; !reflect.DeepEqual(got, want) || !slices.Equal(links, before) {
+		t.Errorf("%v become %v, want %v", links, got, want)
+	}
+	got[0].Anchors = append(got[0].Anchors, "4")
+	if got[1].Anchors[0] != "1" {
+		t.Errorf("an anchor that was added has replaced one of the next target: %v", got)
+	}
+}
