@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/index/shardrpc"
@@ -68,12 +69,12 @@ func (s *shardSearch) find(ctx context.Context) (p *shardPlaces, err error) {
 
 // findGiven finds the shards in all the places that --shard names.
 func (s *shardSearch) findGiven(ctx context.Context) (*shardPlaces, error) {
+	places, err := s.askGiven(ctx)
+	if err != nil {
+		return nil, err
+	}
 	all := &shardPlaces{at: make(map[shardrpc.Shard]shardPlace)}
-	for _, given := range s.app.shards {
-		p, err := s.findIn(ctx, given)
-		if err != nil {
-			return nil, err
-		}
+	for _, p := range places {
 		for shard, place := range p.at {
 			if before, twice := all.at[shard]; twice && before != place {
 				return nil, s.shardFlagError("%v is in two places, %s and %s; name only the one that a worker keeps, which `indexer status` shows", shard, before, place)
@@ -85,32 +86,43 @@ func (s *shardSearch) findGiven(ctx context.Context) (*shardPlaces, error) {
 	return all, nil
 }
 
-// findIn finds the shards in one place that --shard names. A worker that does not answer is
-// not an error: the other shards can be searched.
-func (s *shardSearch) findIn(ctx context.Context, given string) (*shardPlaces, error) {
-	if _, err := os.Stat(given); err == nil {
-		at := shardsUnder(given)
-		if len(at) == 0 {
-			return nil, s.shardFlagError("there is no shard in %s; want a data directory with shards, or one of its directories index/NUMBER-of-NUMBER", given)
+// askGiven finds the shards in each place that --shard names. It asks all workers at the same time,
+// so that those that do not answer cost a search no more than one does.
+func (s *shardSearch) askGiven(ctx context.Context) ([]*shardPlaces, error) {
+	places := make([]*shardPlaces, len(s.app.shards))
+	var asked sync.WaitGroup
+	defer asked.Wait()
+	for i, given := range s.app.shards {
+		if _, err := os.Stat(given); err == nil {
+			if places[i] = (&shardPlaces{at: shardsUnder(given)}); len(places[i].at) == 0 {
+				return nil, s.shardFlagError("there is no shard in %s; want a data directory with shards, or one of its directories index/NUMBER-of-NUMBER", given)
+			}
+			continue
 		}
-		return &shardPlaces{at: at}, nil
+		if err := s.checkPlace(given); err != nil {
+			return nil, err
+		}
+		c, err := s.client(given)
+		if err != nil {
+			return nil, err
+		}
+		asked.Go(func() { places[i] = shardsAt(ctx, c, given) })
 	}
-	if err := s.checkPlace(given); err != nil {
-		return nil, err
-	}
-	c, err := s.client(given)
-	if err != nil {
-		return nil, err
-	}
+	return places, nil
+}
+
+// shardsAt asks a worker for its shards. A worker that does not answer is not an error: the other
+// shards can be searched.
+func shardsAt(ctx context.Context, c *shardrpc.Client, address string) *shardPlaces {
 	list, err := c.Shards(ctx)
 	if err != nil {
-		return &shardPlaces{missing: []string{fmt.Sprintf("the shards at %s: %v", given, err)}}, nil
+		return &shardPlaces{missing: []string{fmt.Sprintf("the shards at %s: %v", address, err)}}
 	}
 	at := make(map[shardrpc.Shard]shardPlace)
 	for _, shard := range list {
-		at[shard] = shardPlace{address: given}
+		at[shard] = shardPlace{address: address}
 	}
-	return &shardPlaces{at: at}, nil
+	return &shardPlaces{at: at}
 }
 
 // checkPlace refuses what is not there and cannot be an address.

@@ -1,13 +1,21 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/webindexer/indexer/index/shardrpc"
 	"github.com/webindexer/indexer/repository"
 )
 
@@ -63,5 +71,38 @@ func TestPlacesAreCheckedFirst(t *testing.T) {
 		if _, usage := errors.AsType[*usageError](err); !usage {
 			t.Errorf("%q: %v", given, err)
 		}
+	}
+}
+
+// TestSilentPlacesAreAskedTogether: workers that do not answer cost a search no more than one of them does.
+func TestSilentPlacesAreAskedTogether(t *testing.T) {
+	cost := func(places ...string) (d time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &shardSearch{app: &app{shards: places}, clients: make(map[string]*shardrpc.Client)}
+			for _, place := range places {
+				c, err := shardrpc.Dial(place, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithContextDialer(
+					func(ctx context.Context, _ string) (net.Conn, error) {
+						<-ctx.Done()
+						return nil, ctx.Err()
+					}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				s.clients[place] = c
+			}
+			begun := time.Now()
+			p, err := s.findGiven(t.Context())
+			d = time.Since(begun)
+			if err != nil || len(p.missing) != len(places) {
+				t.Errorf("got %v, %v, want that the shards at %q are missing", p, err, places)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		return d
+	}
+	if one, three := cost("a:1"), cost("a:1", "b:1", "c:1"); one != three {
+		t.Errorf("one place cost %v, three cost %v", one, three)
 	}
 }
