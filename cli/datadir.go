@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/webindexer/indexer/internal/osfile"
+	"github.com/webindexer/indexer/repository"
 )
 
 // The modes of a data directory. New files in a shared one belong to its group, whichever
@@ -55,7 +56,7 @@ func (a *app) prepareAccess(create bool) error {
 		return fmt.Errorf("inspect the data directory: %w", err)
 	}
 	mode := info.Mode()
-	_, err = os.Stat(filepath.Join(dir, "store"))
+	_, err = os.Stat(repository.StoreDir(dir))
 	isNew := errors.Is(err, fs.ErrNotExist)
 	opens := a.cfg.GroupAccess && mode&(fs.ModeSetgid|0o070) != sharedMode&(fs.ModeSetgid|0o070)
 	if isNew || opens {
