@@ -308,7 +308,7 @@ const (
 )
 
 func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options {
-	o := crawler.Options{
+	return crawler.Options{
 		Concurrency: f.concurrency, Follow: f.follow, Bare: bare, Continues: s.continues, Log: s.app.log,
 		Politeness: f.politeness(),
 		Revisits:   crawler.Revisits{FirstInterval: f.first, MinInterval: f.least, MaxInterval: f.most},
@@ -323,7 +323,6 @@ func (f *crawlFlags) crawlerOptions(s *session, bare []page.URL) crawler.Options
 			return err
 		},
 	}
-	return o
 }
 
 // politeness returns the limits per host. --delay 0 removes the pause between two requests

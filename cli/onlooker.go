@@ -267,7 +267,7 @@ func (o *onlooker) listLeases(ctx context.Context, s *state, oldest map[string]u
 		}
 	}
 	for name, h := range held {
-		l := leaseState{Name: name, Holder: h, Alive: alive[h.Token], OldestMS: 0, Waiting: o.waiting[name]}
+		l := leaseState{Name: name, Holder: h, Alive: alive[h.Token], Waiting: o.waiting[name]}
 		if !l.Alive && isOfOtherDivision(name, o.shards) {
 			continue
 		}

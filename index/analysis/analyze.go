@@ -65,7 +65,7 @@ func (d *Document) AnalyzeWords(visit func(t *Token, text string, from Source)) 
 		return func(t *Token, text string) { visit(t, text, from) }
 	}
 	text, main := NormalizeRanges(Truncate(d.Text, MaxIndexedText), d.Main)
-	c := Columns{
+	return Columns{
 		Title:   a.column(Truncate(d.Title, MaxIndexedText), st, in(FromTitle)),
 		Body:    a.ranges(text, main, st, in(FromMain)),
 		Rest:    a.ranges(text, others(main, len(text)), st, in(FromRest)),
@@ -74,7 +74,6 @@ func (d *Document) AnalyzeWords(visit func(t *Token, text string, from Source)) 
 		URL:     a.column(readableURL(d.URL), st, nil),
 		Tags:    tags(d.URL, d.Language),
 	}
-	return c
 }
 
 // MainWords calls visit with each word of the main content of a text, or of all of it if main
