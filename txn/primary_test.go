@@ -116,6 +116,7 @@ func TestRolledBackAtTheCommitPoint(t *testing.T) {
 	defer closeTable(t, table)
 	db := open(t, overtaken{table}, Options{Mode: TwoPhase})
 	defer db.Close()
+	db.gc.queue.on.Store(true)
 	tx := mustBegin(t, db)
 	for _, row := range []string{"row1", "row2", "row3"} {
 		tx.Set(row, app("c"), nil)
@@ -131,5 +132,8 @@ func TestRolledBackAtTheCommitPoint(t *testing.T) {
 		if l.text[showLock] != "" || l.text[showWrite] != "rolled back" {
 			t.Errorf("%s at %d: %q", l.cell, l.ts, l.text)
 		}
+	}
+	if n := db.gc.queue.size(); n != 3 {
+		t.Errorf("the collector is to visit %d cells, want 3", n)
 	}
 }

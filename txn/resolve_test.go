@@ -57,6 +57,7 @@ func TestResolveAbandoned(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
+	db.gc.queue.on.Store(true)
 	// a's lock went with its commit; x's is resolved together with y's, or on its own.
 	if n, err := db.ResolveAbandoned(ctx); err != nil || n < len(forward) {
 		t.Fatalf("resolved %d locks, %v", n, err)
@@ -77,6 +78,9 @@ func TestResolveAbandoned(t *testing.T) {
 		if v, err := tx.Get(ctx, row, col); err != nil || string(v.Data) != want {
 			t.Errorf("%s holds %q, %v; want %q", row, v.Data, err, want)
 		}
+	}
+	if n := db.gc.queue.size(); n != 2 {
+		t.Errorf("the collector is to visit %d cells, want the two that were rolled back", n)
 	}
 }
 
