@@ -22,6 +22,15 @@ func TestOutline(t *testing.T) {
 	})
 }
 
+// TestManySections: of too many sections, the first ones count. Otherwise the outline could not be decoded.
+func TestManySections(t *testing.T) {
+	d := Interpret(htmlFetch("https://a.example/", strings.Repeat("<h2 id=a>b</h2>", MaxSections+1)))
+	o, err := DecodeOutline(d.Outline, len(d.Text))
+	if err != nil || len(o.Sections) != MaxSections {
+		t.Errorf("%d sections, %v", len(o.Sections), err)
+	}
+}
+
 func describeOutline(t *testing.T, doc *Document) string {
 	o, err := DecodeOutline(doc.Outline, len(doc.Text))
 	if err != nil {
