@@ -120,12 +120,17 @@ func linkList(u *batch.URL) string {
 
 // compareLinkPart reports parts of lists of links that belong to no list.
 func (v *verifier) compareLinkPart(u page.URL, name string, cols []txn.Version) {
-	for _, list := range []txn.Column{schema.Links, schema.Inverted} {
-		if i, ok := schema.PartNumber(list, name); ok && len(schema.PartsIn(list, cols)) > i {
-			return // it was read with part 0
-		}
+	if !isPart(schema.Links, name, cols) && !isPart(schema.Inverted, name, cols) {
+		v.rep.add(schema.GroupDoc, string(u), name, noList, "")
 	}
-	v.rep.add(schema.GroupDoc, string(u), name, "a part that belongs to no list", "")
+}
+
+const noList = "a part that belongs to no list"
+
+// isPart reports whether a column is a part of a list, which was read with part 0.
+func isPart(list txn.Column, name string, cols []txn.Version) bool {
+	i, ok := schema.PartNumber(list, name)
+	return ok && len(schema.PartsIn(list, cols)) > i
 }
 
 func (v *verifier) compareLinkList(u page.URL, c txn.Column, cols []txn.Version) error {

@@ -155,6 +155,11 @@ func (v *verifier) comparePairs(ctx context.Context, p *pairs) error {
 			found[source]++
 		}
 		v.rep.same(p.column.Group, readable(row), p.column.Name, stored, computed)
+		for _, c := range cols {
+			if !isPart(p.column, c.Name, cols) {
+				v.rep.add(p.column.Group, readable(row), c.Name, noList, "")
+			}
+		}
 		return nil
 	})
 	if err != nil {

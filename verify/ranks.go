@@ -84,6 +84,10 @@ func (v *verifier) compareRankRow(nodes rankNodes, row string, cols []txn.Versio
 			n.state, err = schema.DecodeRankState(c.Data)
 		case schema.Edges.Name:
 			edges, err = schema.EdgesIn(cols)
+		default:
+			if _, ok := schema.PartNumber(schema.Edges, c.Name); ok && !isPart(schema.Edges, c.Name, cols) {
+				v.rep.add(schema.GroupRank, readableURL(row), c.Name, noList, "")
+			}
 		}
 		if err != nil {
 			return err
