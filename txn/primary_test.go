@@ -109,8 +109,8 @@ func (o overtaken) Mutate(ctx context.Context, m store.RowMutation) (store.Resul
 	return o.Table.Mutate(ctx, m)
 }
 
-// A transaction that others have rolled back at its commit point leaves no lock: its owner lives,
-// so nobody else would remove them before they expire.
+// A transaction that others have rolled back at its commit point leaves no value and no lock: its
+// owner lives, so nobody else would remove them soon.
 func TestRolledBackAtTheCommitPoint(t *testing.T) {
 	table := openMem(t, Groups("app"))
 	defer closeTable(t, table)
@@ -119,7 +119,7 @@ func TestRolledBackAtTheCommitPoint(t *testing.T) {
 	db.gc.queue.on.Store(true)
 	tx := mustBegin(t, db)
 	for _, row := range []string{"row1", "row2", "row3"} {
-		tx.Set(row, app("c"), nil)
+		tx.Set(row, app("c"), make([]byte, 1000)) // in a data cell
 	}
 	if _, err := tx.Commit(t.Context()); !errors.Is(err, ErrConflict) {
 		t.Errorf("commit said %v, want a conflict", err)
@@ -129,7 +129,7 @@ func TestRolledBackAtTheCommitPoint(t *testing.T) {
 		t.Fatalf("%d cells, %v", len(lines), err)
 	}
 	for _, l := range lines {
-		if l.text[showLock] != "" || l.text[showWrite] != "rolled back" {
+		if l.text[showLock] != "" || l.text[showData] != "" || l.text[showWrite] != "rolled back" {
 			t.Errorf("%s at %d: %q", l.cell, l.ts, l.text)
 		}
 	}
