@@ -40,7 +40,7 @@ const MaxAnchorLength = 256
 //	     implied ends of elements in pages nested very deeply, and in those with millions of tags
 //	15   pages with millions of attributes, or with very many end tags that have no element;
 //	     <html lang> in SVG, or in the body of a page nested very deeply; private characters of Shift_JIS, and bytes that
-//	     make no character with ASCII in Shift_JIS and Big5
+//	     make no character with ASCII in Shift_JIS and Big5; titles of sections that follow their permalinks
 const InterpretVersion = 15
 
 // Interpret returns what a fetch means on its own: the outcome of semantics.md section

@@ -72,13 +72,17 @@ func (h *headings) leave(n *html.Node, text []byte) {
 }
 
 // leavePermalink ends a link to a fragment inside a heading. If its text is a sign, such as
-// ¶, the title ends before it.
+// ¶, the title ends before it, or begins after it.
 func (h *headings) leavePermalink(n *html.Node, text []byte) {
 	h.permalink = nil
 	if !isSign(bytes.TrimSpace(text[h.linkAt:])) {
 		return
 	}
-	h.end = h.linkAt
+	if title := &h.current.Title; len(bytes.TrimSpace(text[title.Start:h.linkAt])) == 0 {
+		title.Start = len(text)
+	} else {
+		h.end = h.linkAt
+	}
 	if !h.own {
 		ref, _ := attribute(n, "href")
 		if id, err := url.PathUnescape(ref[1:]); err == nil {
