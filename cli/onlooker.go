@@ -299,7 +299,7 @@ func (o *onlooker) crawl(ctx context.Context, processes []processState) (*crawlS
 	}
 	tokens := maps.Clone(divided.Held)
 	for token := range divided.Crawlers {
-		tokens[token] += 0
+		tokens[token] += 0 // also those that hold nothing
 	}
 	if len(tokens) == 0 {
 		return nil, nil
