@@ -16,6 +16,9 @@ import (
 // TestManyCopies: x/net/html makes trees of gigabytes of pages that leave many formatting elements open,
 // or one with many attributes. Such a page is read without it.
 func TestManyCopies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts no goroutine, and takes a minute with the race detector")
+	}
 	numbered := func(format string, times int) string {
 		var b strings.Builder
 		for i := range times {

@@ -9,6 +9,9 @@ import (
 // TestTakesLong: x/net/html takes minutes for a page with attributes in very many <html> or <body> tags, or
 // with very many objects, or inside an <annotation-xml> with very many attributes. Such a page is read without it.
 func TestTakesLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it starts no goroutine, and takes a minute with the race detector")
+	}
 	repeat := func(tag string, times int) string {
 		var b strings.Builder
 		for i := range times {
