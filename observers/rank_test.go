@@ -44,8 +44,9 @@ func wide(t *testing.T, pages, links int) []*page.Fetch {
 // it, correctly, and notifies the rest.
 func TestRankLimits(t *testing.T) {
 	for name, limits := range map[string]observers.Limits{
-		"states": {Rank: pagerank.Limits{States: 12_000, Direct: 20_000}},
-		"cells":  {Rank: pagerank.Limits{Direct: 20_000}, EdgeCells: 17},
+		"states":      {Rank: pagerank.Limits{States: 12_000, Direct: 40_000}},
+		"more states": {Rank: pagerank.Limits{States: 30_000, Direct: 40_000}},
+		"cells":       {Rank: pagerank.Limits{Direct: 40_000}, EdgeCells: 17},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +60,7 @@ func testRankLimits(t *testing.T, limits observers.Limits) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const pages, links = 50, 400 // 18,000 more rows than pages
+	const pages, links = 80, 400 // more rows and targets than rank reads at a time
 	fetches := wide(t, pages, links)
 	for _, f := range fetches {
 		if _, err := s.Load(t.Context(), f); err != nil {
