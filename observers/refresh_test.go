@@ -9,6 +9,7 @@ import (
 
 	"github.com/webindexer/indexer/index"
 	"github.com/webindexer/indexer/internal/testenv"
+	"github.com/webindexer/indexer/notify"
 	"github.com/webindexer/indexer/observers"
 	"github.com/webindexer/indexer/observers/webtest"
 	"github.com/webindexer/indexer/page"
@@ -36,7 +37,10 @@ func newRenewal(t *testing.T) *renewal {
 	}
 	testenv.CloseAtEnd(t, rig)
 	r := &renewal{t: t, rig: rig, sink: webtest.NewSink(), run: make(map[string]func(context.Context, *txn.Txn, []string) error), url: "https://a.example/"}
-	for _, o := range (observers.Options{Sink: r.sink, Tracker: observers.NewTracker()}).Observers() {
+	options := observers.Options{Sink: r.sink, Tracker: observers.NewTracker()}
+	list := options.Observers()
+	options.Shards = &notify.Shards{}
+	for _, o := range append(list, observers.Only(options.Observers(), observers.TouchName)...) {
 		r.run[o.Name] = o.Run
 	}
 	r.fetch(firstFetch)
@@ -68,7 +72,7 @@ func (r *renewal) begin() *txn.Txn {
 func (r *renewal) do(observer string, tx *txn.Txn) {
 	r.t.Helper()
 	row := schema.URLRow(r.url)
-	if observer == "index" {
+	if observer != "refresh" {
 		row = schema.ClusterRow(r.key)
 	}
 	if err := r.run[observer](r.t.Context(), tx, []string{row}); err != nil {
@@ -124,15 +128,22 @@ func TestNothingToRefresh(t *testing.T) {
 }
 
 // A page is renewed while its first export is under way, which read the older time. In
-// whichever order the two runs write and commit, the files show the newer time.
+// whichever order the two runs write and commit, the files show the newer time. The same holds
+// for touch, which does the work of refresh where there are shards.
 func TestRenewedDuringExport(t *testing.T) {
+	for _, observer := range []string{"refresh", observers.TouchName} {
+		t.Run(observer, func(t *testing.T) { testRenewedDuringExport(t, observer) })
+	}
+}
+
+func testRenewedDuringExport(t *testing.T, refresher string) {
 	for name, play := range map[string]func(r *renewal) (conflict bool){
 		"refresh is done before the export writes": func(r *renewal) bool {
 			export := r.begin()
 			r.fetch(secondFetch)
 			refresh := r.begin()
-			r.do("refresh", refresh)
-			r.finish("refresh", refresh)
+			r.do(refresher, refresh)
+			r.finish(refresher, refresh)
 			r.do("index", export)
 			return r.finish("index", export)
 		},
@@ -140,19 +151,19 @@ func TestRenewedDuringExport(t *testing.T) {
 			export := r.begin()
 			r.fetch(secondFetch)
 			refresh := r.begin()
-			r.do("refresh", refresh)
+			r.do(refresher, refresh)
 			r.do("index", export)
 			r.finish("index", export)
-			return r.finish("refresh", refresh)
+			return r.finish(refresher, refresh)
 		},
 		"the export is lost after it wrote": func(r *renewal) bool {
 			export := r.begin()
 			r.do("index", export)
 			r.fetch(secondFetch)
 			refresh := r.begin()
-			r.do("refresh", refresh)
+			r.do(refresher, refresh)
 			export.Rollback()
-			r.finish("refresh", refresh)
+			r.finish(refresher, refresh)
 			return true // none is needed: the document was there
 		},
 	} {
