@@ -23,11 +23,15 @@ type Client struct {
 // minutes: for so long, results would lack the shards of a server that is back.
 const connectAgain = 2 * time.Second
 
+// connectWithin bounds an attempt to connect. It is longer than beginWithin: if both ended at once, it
+// would depend on the scheduler whether the error about a silent server says how long the client waited.
+const connectWithin = beginWithin + time.Second
+
 // Dial makes a client for a server. It does not connect yet.
 func Dial(address string, opts ...grpc.DialOption) (*Client, error) {
 	again := backoff.DefaultConfig
 	again.MaxDelay = connectAgain
-	opts = append(opts, grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: beginWithin}), grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}), grpc.MaxCallRecvMsgSize(maxAnswer), grpc.MaxCallSendMsgSize(maxQuestion)))
+	opts = append(opts, grpc.WithConnectParams(grpc.ConnectParams{Backoff: again, MinConnectTimeout: connectWithin}), grpc.WithDefaultCallOptions(grpc.ForceCodec(codec{}), grpc.MaxCallRecvMsgSize(maxAnswer), grpc.MaxCallSendMsgSize(maxQuestion)))
 	conn, err := grpc.NewClient("passthrough:///"+address, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("address %q: %w", address, err)
