@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -130,7 +131,7 @@ func (s *stops) Write(p []byte) (int, error) {
 
 func TestBusy(t *testing.T) {
 	dir, w := t.TempDir(), newWaiting()
-	serve(t, dir, w.handle)
+	s := serve(t, dir, w.handle)
 	var answers []<-chan reply
 	for range maxRequests {
 		answers = append(answers, ask(t.Context(), dir))
@@ -145,6 +146,12 @@ func TestBusy(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
+	for s.Requests() > 0 { // the server ends a request after its client has the answer
+		runtime.Gosched()
+	}
+	if r := <-ask(t.Context(), dir); r.err != nil {
+		t.Errorf("when there is room again: %+v", r)
+	}
 }
 
 func TestCloseWaits(t *testing.T) {
@@ -157,6 +164,23 @@ func TestCloseWaits(t *testing.T) {
 	<-w.began
 	closed := make(chan error, 1)
 	go func() { closed <- s.Close(t.Context()) }()
+	for r := (reply{}); !errors.Is(r.err, ErrNobody); { // until it accepts no more requests
+		ctx, cancel := context.WithCancel(t.Context())
+		asked := ask(ctx, dir)
+		select {
+		case r = <-asked:
+		case <-w.began:
+			cancel()
+			<-w.ended
+		}
+		cancel()
+	}
+	select {
+	case err := <-closed:
+		t.Errorf("it is closed before its request has ended: %v", err)
+		closed <- err
+	default:
+	}
 	close(w.letGo)
 	if r := <-answer; r.err != nil || r.output != "done\n" {
 		t.Errorf("%+v", r)
